@@ -1,0 +1,44 @@
+import { defineConfig } from 'vitest/config';
+
+/**
+ * Three projects, so that each kind of test gets what it needs and no more. `vitest run` runs them all, and
+ * `vitest run test/<area>` what lies in one folder.
+ *
+ * - core: pure code, no IO: many files share one worker, which saves most of the start-up time.
+ * - system: everything else, one fresh process per file, with a PostgreSQL server that starts when a file first asks.
+ * - gates: the planted faults and the house rules.
+ */
+export default defineConfig({
+  test: {
+    passWithNoTests: true,
+    maxWorkers: 2,
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary', 'html'],
+      thresholds: { 'src/core/**/*.ts': { branches: 100 } },
+    },
+    projects: [
+      {
+        extends: true,
+        test: { name: 'core', include: ['test/core/**/*.test.ts'], pool: 'threads', isolate: false, testTimeout: 20_000 },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/core/**', 'test/gates/**'],
+          pool: 'forks',
+          globalSetup: ['test/support/postgres-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'gates', include: ['test/gates/**/*.test.ts'], pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000 },
+      },
+    ],
+  },
+});
