@@ -1,0 +1,82 @@
+import * as z from 'zod';
+import { Block } from './block.ts';
+import { Duration, Instant, Int32, JsonValue, Uuid } from './scalars.ts';
+
+export {
+  AbSplitBlock,
+  Block,
+  CancellationScopeBlock,
+  ForEachBlock,
+  LoopBlock,
+  ParallelBlock,
+  RaceBlock,
+  Route,
+  RouterBlock,
+  SagaBlock,
+  SagaStep,
+  SubSequenceBlock,
+  Tolerance,
+  TryCatchBlock,
+  Variant,
+} from './block.ts';
+export {
+  BreachAction,
+  Choice,
+  Compensation,
+  ContextAccess,
+  Delay,
+  HumanInput,
+  RetryPolicy,
+  SendWindow,
+  StepBlock,
+} from './step.ts';
+
+/** A hook of the engine (18.1). Without `invoke` it only leaves a trace row; absent means false. */
+export const Interceptor = z.object({
+  handler: z.string(),
+  params: JsonValue.exactOptional(),
+  invoke: z.boolean().exactOptional(),
+});
+export type Interceptor = z.infer<typeof Interceptor>;
+
+export const Interceptors = z.object({
+  before_step: Interceptor.exactOptional(),
+  after_step: Interceptor.exactOptional(),
+  on_signal: Interceptor.exactOptional(),
+  on_complete: Interceptor.exactOptional(),
+  on_failure: Interceptor.exactOptional(),
+});
+export type Interceptors = z.infer<typeof Interceptors>;
+
+/** Alerts only (18.3): a run that exceeds them goes on. Milliseconds. */
+export const Sla = z.object({
+  max_runtime: Duration.exactOptional(),
+  max_step_runtime: Duration.exactOptional(),
+});
+export type Sla = z.infer<typeof Sla>;
+
+export const SequenceStatus = z.enum(['draft', 'staging', 'production', 'unpublished']);
+export type SequenceStatus = z.infer<typeof SequenceStatus>;
+
+/**
+ * One published version of a workflow (sequences.md chapter 2, http-api.md 3.1). Members keep their wire names and
+ * shapes; durations are integer milliseconds, defaults are applied, optional members that were not sent stay absent.
+ * This is the shape only: `parseSequence` adds the limits and the warnings.
+ */
+export const SequenceDocument = z.object({
+  id: Uuid,
+  tenant_id: z.string().min(1, { error: 'must not be empty' }),
+  namespace: z.string(),
+  name: z.string(),
+  version: Int32,
+  status: SequenceStatus.default('production'),
+  deprecated: z.boolean().default(false),
+  input_schema: JsonValue.exactOptional(),
+  sla: Sla.exactOptional(),
+  interceptors: Interceptors.exactOptional(),
+  blocks: z.array(Block),
+  on_failure: z.array(Block).exactOptional(),
+  on_cancel: z.array(Block).exactOptional(),
+  created_at: Instant,
+});
+export type SequenceDocument = z.infer<typeof SequenceDocument>;
