@@ -21,7 +21,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'core', include: ['test/core/**/*.test.ts'], pool: 'threads', isolate: false, testTimeout: 20_000 },
+        test: {
+          name: 'core',
+          include: ['test/core/**/*.test.ts'],
+          pool: 'threads',
+          isolate: false,
+          testTimeout: 20_000,
+        },
       },
       {
         extends: true,
@@ -37,7 +43,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'gates', include: ['test/gates/**/*.test.ts'], pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000 },
+        test: {
+          name: 'gates',
+          include: ['test/gates/**/*.test.ts'],
+          pool: 'forks',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
       },
     ],
   },

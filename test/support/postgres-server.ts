@@ -42,7 +42,9 @@ const START_TRIES_MAX = 3;
  * Starts a server on a free port of the loopback interface with an empty data folder. `settings` go on top of the test
  * settings, e.g. `{ max_connections: '20' }`.
  */
-export async function startPostgresServer(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+export async function startPostgresServer(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'stepwell-postgres-'));
   chmodSync(folder, 0o755);
   const identity = serverIdentity();
@@ -50,7 +52,10 @@ export async function startPostgresServer(settings: Readonly<Record<string, stri
   try {
     const binaries = await reachableBinaries(folder, identity);
     initialise(binaries, dataFolder, identity);
-    const { child, port } = await startOnFreePort(binaries, dataFolder, identity, { ...TEST_SETTINGS, ...settings });
+    const { child, port } = await startOnFreePort(binaries, dataFolder, identity, {
+      ...TEST_SETTINGS,
+      ...settings,
+    });
     return {
       url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
       stop: () => stopServer(child, folder),
@@ -66,7 +71,8 @@ function serverIdentity(): Identity {
   if (process.getuid?.() !== 0) {
     return {};
   }
-  const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8', stdio: 'pipe' }));
+  const idOf = (flag: string) =>
+    Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8', stdio: 'pipe' }));
   try {
     return { uid: idOf('-u'), gid: idOf('-g') };
   } catch {

@@ -56,9 +56,10 @@ async function dropDatabases(url: string, prefix: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const found = await client.query<{ datname: string }>('SELECT datname FROM pg_database WHERE datname LIKE $1', [
-      `${prefix.replaceAll('_', '\\_')}%`,
-    ]);
+    const found = await client.query<{ datname: string }>(
+      'SELECT datname FROM pg_database WHERE datname LIKE $1',
+      [`${prefix.replaceAll('_', '\\_')}%`],
+    );
     for (const { datname } of found.rows) {
       await client.query(`DROP DATABASE IF EXISTS ${datname} WITH (FORCE)`);
     }

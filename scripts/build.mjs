@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { build } from 'esbuild';
+import { entryPoints } from './entry-points.mjs';
+
+/**
+ * Builds dist/: one ES module per entry point with shared chunks, dependencies left as imports, and the declarations
+ * under dist/types. The template database in dist/ is left alone, it has a step of its own.
+ */
+if (Object.keys(entryPoints).length === 0) {
+  console.log('build: no entry point yet');
+} else {
+  await bundle();
+  declarations();
+}
+
+async function bundle() {
+  rmSync('dist/chunks', { recursive: true, force: true });
+  await build({
+    entryPoints,
+    outdir: 'dist',
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    sourcemap: 'linked',
+    logLevel: 'warning',
+  });
+}
+
+/** Needs the compiler, a development dependency: an install without those gets the JavaScript only. */
+function declarations() {
+  if (!existsSync('node_modules/typescript')) {
+    console.log('build: no declarations, the compiler is not installed');
+    return;
+  }
+  rmSync('dist/types', { recursive: true, force: true });
+  const files = Object.values(entryPoints).filter((source) => source !== entryPoints.cli);
+  if (files.length === 0) {
+    return;
+  }
+  const tsc = spawnSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+  if (tsc.status !== 0) {
+    process.exit(1);
+  }
+}
