@@ -1,0 +1,52 @@
+import type { Json } from '../json.ts';
+
+/**
+ * Kinds of block output rows (sequences.md 5.3). `node` rows are hidden: they hold what cannot be recomputed from the
+ * others (skips, failures, chosen routes, ends of composites), so that folding the rows rebuilds the tree (RULINGS B2).
+ */
+export type RowKind =
+  | 'result'
+  | 'retry'
+  | 'error'
+  | 'breach'
+  | 'gate'
+  | 'escalation'
+  | 'counter'
+  | 'variant'
+  | 'interceptor'
+  | 'sla'
+  | 'node';
+
+/** A row as the core asks for it; the store adds rev, ordinal and the instant. */
+export interface NewRow {
+  readonly id: string;
+  readonly blockId: string;
+  readonly iteration: string;
+  readonly kind: RowKind;
+  readonly attempt: number;
+  readonly output: Json;
+  /** Node times, epoch ms; null where the row is not about a node. */
+  readonly startedAt: number | null;
+}
+
+/** A row as it is read back, oldest first by (rev, ordinal) (RULINGS A35). */
+export interface OutputRow extends NewRow {
+  readonly instanceId: string;
+  readonly runNo: number;
+  readonly rev: number;
+  readonly ordinal: number;
+  /** Bytes of canonical JSON. */
+  readonly outputSize: number;
+  readonly createdAt: number;
+}
+
+/** Kinds that templates and expressions never see ([OUT-5]). */
+export function isVisibleToTemplates(kind: RowKind): boolean {
+  return kind !== 'node' && kind !== 'retry' && kind !== 'interceptor' && kind !== 'sla';
+}
+
+/** What the outputs listing shows in `output_ref` for a kind; null for ordinary rows. */
+export function markerOf(kind: RowKind): '__retry__' | '__error__' | null {
+  if (kind === 'retry') return '__retry__';
+  return kind === 'error' ? '__error__' : null;
+}

@@ -1,0 +1,72 @@
+import type { Json, JsonObject } from '../../core/json.ts';
+
+/** Published sequences and triggers. A definition is immutable but for status and deprecated ([VER-1]). */
+export interface CatalogStore {
+  /** [PUB-5], [PUB-6]: one write; `exists` names what clashed. */
+  insertSequence(sequence: NewSequence): Promise<'created' | 'id_exists' | 'version_exists'>;
+  getSequence(tenantId: string | null, id: string): Promise<SequenceRecord | null>;
+  /** [VER-4]: without version the highest that is not deprecated, whatever its status. */
+  findSequence(name: SequenceName & { readonly version: number | null }): Promise<SequenceRecord | null>;
+  /** Order: tenant, namespace, name, version descending. */
+  listSequences(query: {
+    readonly tenantId: string | null;
+    readonly namespace: string | null;
+    readonly limit: number;
+    readonly offset: number;
+  }): Promise<readonly SequenceRecord[]>;
+  /** Non-deprecated versions, highest first. */
+  listVersions(name: SequenceName): Promise<readonly SequenceRecord[]>;
+  deprecateSequence(tenantId: string | null, id: string): Promise<boolean>;
+  /** Compare-and-set on the present status; `unpublished` also deprecates ([VER-2]). */
+  setSequenceStatus(
+    tenantId: string | null,
+    id: string,
+    from: string,
+    to: string,
+  ): Promise<'changed' | 'not_found' | 'stale'>;
+  /** [VER-5]: refused while a non-terminal instance uses it; takes its terminal instances and all their rows along. */
+  deleteSequence(tenantId: string | null, id: string): Promise<'deleted' | 'not_found' | 'in_use'>;
+  insertTrigger(trigger: NewTrigger): Promise<'created' | 'exists'>;
+  /** Slugs are unique over all tenants; `tenantId` null finds any (public webhook). */
+  getTrigger(tenantId: string | null, slug: string): Promise<TriggerRecord | null>;
+  listTriggers(tenantId: string | null, limit: number): Promise<readonly TriggerRecord[]>;
+  deleteTrigger(tenantId: string | null, slug: string): Promise<boolean>;
+}
+
+export interface SequenceName {
+  readonly tenantId: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface NewSequence extends SequenceName {
+  readonly id: string;
+  readonly version: number;
+  readonly status: 'draft' | 'staging' | 'production' | 'unpublished';
+  readonly deprecated: boolean;
+  /** The stored document, as it is given back (plus status and deprecated of the row). */
+  readonly definition: JsonObject;
+  /** SHA-256 of the canonical JSON of the definition, hex. */
+  readonly contentHash: string;
+}
+
+export interface SequenceRecord extends NewSequence {
+  readonly createdAt: number;
+}
+
+export interface NewTrigger {
+  readonly slug: string;
+  readonly tenantId: string;
+  readonly namespace: string;
+  readonly sequenceName: string;
+  readonly version: number | null;
+  readonly enabled: boolean;
+  readonly secret: string | null;
+  readonly triggerType: string;
+  readonly config: Json;
+}
+
+export interface TriggerRecord extends NewTrigger {
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}

@@ -1,0 +1,143 @@
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { Frame } from '../../core/run/frame.ts';
+import type { OutputRow } from '../../core/run/output-row.ts';
+import type { InstanceState } from '../../core/run/states.ts';
+import type { TaskEvent, WorkerTask } from './accept.ts';
+import type { InboxRow, InstanceRecord, StepLogLine } from './turn.ts';
+
+/** Reads. Every one is bounded and has a stable order; `tenantId` null is an administrator without a tenant. */
+export interface ReadStore {
+  /** Latest visible rows of these blocks ([OUT-5]); a block without row is absent. One statement. */
+  readOutputs(key: InstanceKey, blockIds: readonly string[] | 'all'): Promise<ReadonlyMap<string, Json>>;
+  /** Values of these keys of the instance's key/value store; 'all' leaves reserved keys out. */
+  readState(key: InstanceKey, keys: readonly string[] | 'all'): Promise<ReadonlyMap<string, Json>>;
+  countState(key: InstanceKey): Promise<number>;
+  /** Elements from..from+count-1 of a stored collection ([EACH-3]). */
+  readItems(key: InstanceKey, snapshotKey: string, from: number, count: number): Promise<readonly Json[]>;
+  getInstance(tenantId: string | null, id: string): Promise<InstanceView | null>;
+  /** Order: updated_at descending, id descending. `states` empty = all; metadata: equality of top-level strings, AND. */
+  listInstances(query: ListInstancesQuery): Promise<readonly InstanceView[]>;
+  /** Live rows oldest first by (rev, ordinal), hidden `node` rows included when asked. null: no such instance. */
+  listOutputs(
+    tenantId: string | null,
+    id: string,
+    include: { readonly node: boolean; readonly retry: boolean },
+  ): Promise<readonly OutputRow[] | null>;
+  /** Frames and unprocessed inbox of one instance, for the tree and explain. One round trip. null: no such instance. */
+  getFrontier(tenantId: string | null, id: string): Promise<Frontier | null>;
+  listChildren(tenantId: string | null, id: string): Promise<readonly InstanceView[] | null>;
+  listAudit(tenantId: string | null, id: string, limit: number): Promise<readonly AuditRow[] | null>;
+  listLogs(tenantId: string | null, id: string, limit: number): Promise<readonly StepLogLine[] | null>;
+  /** Instances in `waiting` or `scheduled` that have an open gate, newest first, with their frames. */
+  listOpenGates(
+    query: ListGatesQuery,
+  ): Promise<{ readonly items: readonly GateItem[]; readonly total: number }>;
+  getTask(tenantId: string | null, taskId: string): Promise<WorkerTask | null>;
+  listTasks(query: ListTasksQuery): Promise<readonly WorkerTask[]>;
+  listTaskEvents(
+    tenantId: string | null,
+    taskId: string,
+    limit: number,
+  ): Promise<readonly TaskEvent[] | null>;
+  taskStats(tenantId: string | null): Promise<TaskStats>;
+  listWorkers(
+    tenantId: string | null,
+    aliveWithinMs: number,
+    includeStale: boolean,
+  ): Promise<readonly WorkerView[]>;
+  /** True when a worker polled for this handler name within the last `withinMs` (RULINGS B8). */
+  hasWorkerFor(handlerName: string, withinMs: number): Promise<boolean>;
+  /** Answers within the statement timeout when the database works and the schema is the one this build needs. */
+  ping(): Promise<{ readonly now: number; readonly schemaVersion: number }>;
+}
+
+export interface InstanceKey {
+  readonly tenantId: string;
+  readonly instanceId: string;
+}
+
+/** The instance as the API shows it, with the lease for explain. */
+export interface InstanceView extends InstanceRecord {
+  readonly updatedAt: number;
+  readonly concurrencyKey: string | null;
+  readonly maxConcurrency: number | null;
+  readonly idempotencyKey: string | null;
+  readonly budget: JsonObject | null;
+  readonly epoch: number;
+  readonly leaseOwner: string | null;
+  readonly leaseUntil: number | null;
+  readonly dueAt: number | null;
+  readonly openWaits: number;
+  readonly failure: { readonly blockId: string | null; readonly error: JsonObject } | null;
+}
+
+export interface ListInstancesQuery {
+  readonly tenantId: string | null;
+  readonly namespace: string | null;
+  readonly sequenceId: string | null;
+  readonly states: readonly InstanceState[];
+  readonly metadata: ReadonlyArray<readonly [string, string]>;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface Frontier {
+  readonly instance: InstanceView;
+  readonly frames: readonly Frame[];
+  readonly inbox: readonly InboxRow[];
+  readonly openTasks: readonly WorkerTask[];
+  readonly now: number;
+}
+
+export interface AuditRow {
+  readonly id: string;
+  readonly instanceId: string;
+  readonly tenantId: string;
+  readonly eventType: string;
+  readonly fromState: string | null;
+  readonly toState: string | null;
+  readonly blockId: string | null;
+  readonly details: JsonObject;
+  readonly createdAt: number;
+}
+
+export interface ListGatesQuery {
+  readonly tenantId: string | null;
+  readonly namespace: string | null;
+  readonly instanceId: string | null;
+  readonly sequenceId: string | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface GateItem {
+  readonly instance: InstanceView;
+  readonly sequenceName: string;
+  readonly frame: Frame;
+}
+
+export interface ListTasksQuery {
+  readonly tenantId: string | null;
+  readonly states: readonly WorkerTask['state'][];
+  readonly handlerName: string | null;
+  readonly workerId: string | null;
+  readonly queueName: string | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface TaskStats {
+  readonly byState: Readonly<Record<string, number>>;
+  readonly byHandler: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly activeWorkers: readonly string[];
+}
+
+export interface WorkerView {
+  readonly workerId: string;
+  readonly handlers: readonly string[];
+  readonly queues: readonly string[];
+  readonly version: string | null;
+  readonly lastSeenAt: number;
+  readonly alive: boolean;
+  readonly inFlight: number;
+}
