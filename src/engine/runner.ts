@@ -1,0 +1,41 @@
+import type { InstanceState } from '../core/run/states.ts';
+import type { Claim } from '../ports/store/turn.ts';
+
+/**
+ * Runs turns in this process. Use cases that accept a fact call it afterwards, so that the fact takes effect at once;
+ * when they do not (or the process dies in between) the sweep does (DESIGN 5: the queue is a hint, the row is the truth).
+ */
+export interface TurnRunner {
+  /** True when a start may take the lease here: the process lives on and has room (RULINGS A37). */
+  hasRoom(): boolean;
+  /** Lease to take with a start; its claim is then handed to `adopt`. */
+  newLease(): { readonly leaseToken: string; readonly leaseOwner: string; readonly leaseMs: number };
+  /** Runs a claimed instance in the background. */
+  adopt(claim: Claim): void;
+  /**
+   * Looks at one instance now. Resolves when a turn here has processed its inbox and either settled or begun a handler,
+   * or when another turn holds the lease, at the latest after `withinMs` (default 2000).
+   */
+  nudge(target: InstanceTarget, withinMs?: number): Promise<void>;
+  /** Carries out an operator's command under a lease of its own; takes a live lease over where the command says so. */
+  operate(target: InstanceTarget, operation: Operation): Promise<OperationAnswer>;
+}
+
+/** `tenantId` null: an administrator who knows just the id. */
+export interface InstanceTarget {
+  readonly tenantId: string | null;
+  readonly instanceId: string;
+}
+
+export type Operation =
+  /** [OP-1] to [OP-4]: only from `failed`. */
+  | { readonly kind: 'retry' }
+  /** [INS-12], [CAN-7]: any transition a person may make; `cancelled` has immediate effect. */
+  | { readonly kind: 'set_state'; readonly state: InstanceState; readonly nextFireAt: number | null };
+
+export type OperationAnswer =
+  | { readonly status: 'done'; readonly state: InstanceState }
+  | { readonly status: 'not_found' }
+  | { readonly status: 'illegal'; readonly from: InstanceState }
+  /** A turn held the instance for longer than the caller may wait. */
+  | { readonly status: 'busy' };
