@@ -71,6 +71,8 @@ export interface ForEachDetail {
   /** The current item; undefined only inside a turn, until the engine has read it. */
   readonly item?: Json;
   readonly inPass: boolean;
+  /** Why the block itself failed: its collection could not be resolved ([EACH-1]). */
+  readonly error: Failure | null;
 }
 
 export interface SagaDetail {

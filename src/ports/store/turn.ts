@@ -1,7 +1,30 @@
+import type { Changes, Settle } from '../../core/run/changes.ts';
 import type { Frame } from '../../core/run/frame.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
-import type { NewRow, RowKind } from '../../core/run/output-row.ts';
-import type { InstanceState } from '../../core/run/states.ts';
+import type { InboxRow, InstanceRecord } from '../../core/run/record.ts';
+
+export type {
+  AuditEntry,
+  FrameRef,
+  FrameWrite,
+  InboxDone,
+  InstancePatch,
+  JournalEntry,
+  KvWrite,
+  NewChild,
+  NewTask,
+  Settle,
+  StepLogLine,
+  SupersedeRows,
+} from '../../core/run/changes.ts';
+export type {
+  ContextSections,
+  CurrentStep,
+  Fact,
+  InboxRow,
+  InstanceRecord,
+  ParentRef,
+  TaskOutcome,
+} from '../../core/run/record.ts';
 
 /**
  * The turn protocol (DESIGN 4, RULINGS A): claim, commits under the fence, settle with the last commit. All instants are
@@ -92,240 +115,18 @@ export interface Claim extends LeaseRef {
   readonly mayRun: boolean;
 }
 
-/** The instance as a turn sees it. Columns of their own so that a step touches few bytes (RULINGS A29). */
-export interface InstanceRecord {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly namespace: string;
-  readonly sequenceId: string;
-  readonly state: InstanceState;
-  /** 0 Low to 3 Critical. */
-  readonly priority: number;
-  readonly timezone: string;
-  readonly nextFireAt: number | null;
-  readonly data: Json;
-  readonly config: JsonObject;
-  readonly audit: readonly Json[];
-  readonly metadata: JsonObject;
-  readonly parent: ParentRef | null;
-  /** 0 for a root instance ([SUB-5]). */
-  readonly depth: number;
-  readonly sessionId: string | null;
-  readonly dryRun: boolean;
-  readonly dryRunAutoApprove: boolean;
-  readonly createdAt: number;
-  /** First claim of this run; null before it. */
-  readonly startedAt: number | null;
-  readonly runNo: number;
-  readonly runId: string;
-  /** Commits so far under any epoch; the order of rows (RULINGS A8, A35). */
-  readonly rev: number;
-  readonly totalSteps: number;
-  readonly recoveryCount: number;
-  readonly cancelRequestedAt: number | null;
-  /** Leaf shown as current (sequences.md 11.4). */
-  readonly currentStep: CurrentStep | null;
-  /** False until the first row or kv entry was written: then nothing needs to be read (frontier reads). */
-  readonly hasHistory: boolean;
-}
-
-export interface CurrentStep {
-  readonly blockId: string;
-  readonly startedAt: number;
-  readonly attempt: number;
-}
-
-/** Where a child hangs: unique per (parent, node, iteration, entry) (RULINGS A17). */
-export interface ParentRef {
-  readonly instanceId: string;
-  readonly blockId: string;
-  readonly iteration: string;
-  readonly entry: number;
-}
-
-/** A fact from outside, in the order of acceptance (RULINGS A4). `seq` is the instance's wake_seq at acceptance. */
-export interface InboxRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly acceptedAt: number;
-  readonly fact: Fact;
-}
-
-export type Fact =
-  | { readonly kind: 'signal'; readonly signalType: string; readonly payload: Json }
-  | {
-      readonly kind: 'task';
-      readonly taskId: string;
-      readonly blockId: string;
-      readonly outcome: TaskOutcome;
-    }
-  | {
-      readonly kind: 'child';
-      readonly childId: string;
-      readonly blockId: string;
-      readonly state: 'completed' | 'failed' | 'cancelled';
-      readonly error: Json;
-    }
-  | { readonly kind: 'context'; readonly sections: ContextSections; readonly mode: 'replace' | 'merge' };
-
-export type TaskOutcome =
-  | { readonly ok: true; readonly output: Json }
-  | {
-      readonly ok: false;
-      readonly message: string;
-      readonly retryable: boolean;
-      readonly code?: string;
-      readonly details?: Json;
-    };
-
-export interface ContextSections {
-  readonly data?: Json;
-  readonly config?: JsonObject;
-  readonly audit?: readonly Json[];
-}
-
 /**
  * One commit of one turn. Everything is applied or nothing, but the intents: those only while no inbox row above
  * `seenSeq` exists (RULINGS A9).
  */
-export interface TurnCommit extends LeaseRef {
+export interface TurnCommit extends LeaseRef, Changes {
   /** The rev this commit was composed on; it becomes rev + 1 (RULINGS A8). */
   readonly rev: number;
   readonly runNo: number;
   /** Highest seq of the inbox rows the turn has been given. */
   readonly seenSeq: number;
-  /** Acts on an absence (timeout, terminal, expiry): refused when wake_seq > seenSeq (RULINGS A11). */
-  readonly strict: boolean;
-  /** A result of a protected leaf: a pending cancel does not refuse it (RULINGS A10). */
-  readonly protectedResult: boolean;
-  /** A leaf result is in it: recovery_count becomes 0 ([REC-3]). */
-  readonly hasResult: boolean;
-  /** Handler attempts dispatched since the last commit ([END-2]). */
-  readonly stepsDelta: number;
-  readonly rows: readonly NewRow[];
-  readonly supersede: readonly SupersedeRows[];
-  readonly frames: readonly FrameWrite[];
-  readonly framesDeleted: readonly FrameRef[];
-  readonly inboxDone: readonly InboxDone[];
-  readonly instance: InstancePatch;
-  readonly kv: readonly KvWrite[];
-  /** Values stored aside, such as the collection of a for_each. Keys are unique per instance. */
-  readonly values: readonly { readonly key: string; readonly value: Json }[];
-  readonly tasksCreated: readonly NewTask[];
-  readonly tasksClosed: readonly { readonly taskId: string; readonly event: 'cancelled' | 'timed_out' }[];
-  readonly childrenStarted: readonly NewChild[];
-  readonly childrenCancelled: readonly { readonly instanceId: string; readonly signalId: string }[];
-  /** Rows of the audit log, in order ([AUD-1]); ids are UUID v7. */
-  readonly audit: readonly AuditEntry[];
-  readonly journal: readonly JournalEntry[];
-  readonly logs: readonly StepLogLine[];
   /** Ends the turn: state, due time, lease released. Absent: the turn goes on. */
   readonly settle: Settle | null;
-}
-
-/** `intent` replaces `frame` when the intents of this commit are granted. */
-export interface FrameWrite {
-  readonly frame: Frame;
-  readonly intent: Frame | null;
-}
-
-export type FrameRef = Pick<Frame, 'blockId' | 'branch' | 'iteration'>;
-
-/** Rows that a reset, a retry or `retain_iterations` takes out of the lists; they stay for the timeline (RULINGS B1). */
-export interface SupersedeRows {
-  readonly blockIds: readonly string[];
-  readonly kinds: readonly RowKind[];
-  /** Only rows of exactly this iteration or of passes inside it; null for all. */
-  readonly iteration: string | null;
-  /** Keep the newest row of each block even when it matches ([LOOP-10]). */
-  readonly keepLatest: boolean;
-}
-
-export interface InboxDone {
-  readonly seq: number;
-  readonly disposition: 'applied' | 'no_effect' | 'rejected' | 'expired';
-}
-
-/** Columns that change; an absent member stays as it is. */
-export interface InstancePatch {
-  /** Visible state between settles: `running` when a waiting instance went on, `paused` under a live lease. */
-  readonly state?: InstanceState;
-  /** Top-level keys set in data; null removes nothing, it stores null. Data that is no object is replaced by {} first. */
-  readonly dataSet?: JsonObject;
-  readonly dataRemoved?: readonly string[];
-  /** Replaces data as a whole, before `dataSet`. */
-  readonly data?: Json;
-  readonly config?: JsonObject;
-  readonly audit?: readonly Json[];
-  readonly metadata?: JsonObject;
-  readonly startedAt?: number;
-  readonly cancelRequestedAt?: number;
-  readonly currentStep?: CurrentStep;
-  /** A new run of the same instance ([OP-2]): run number and id, counters to 0, started_at null. */
-  readonly newRun?: { readonly runNo: number; readonly runId: string };
-}
-
-export type KvWrite =
-  | { readonly key: string; readonly value: Json }
-  | { readonly key: string; readonly deleted: true };
-
-export interface NewTask {
-  readonly id: string;
-  readonly blockId: string;
-  readonly iteration: string;
-  readonly handlerName: string;
-  readonly queueName: string | null;
-  readonly params: Json;
-  readonly context: Json;
-  readonly attempt: number;
-  readonly timeoutMs: number | null;
-  readonly idempotencyKey: string;
-  /** Taken over from the task of the attempt before ([WRK-8]). */
-  readonly previousTaskId: string | null;
-}
-
-export interface NewChild {
-  readonly id: string;
-  readonly runId: string;
-  readonly sequenceId: string;
-  readonly blockId: string;
-  readonly iteration: string;
-  readonly entry: number;
-  readonly data: Json;
-  readonly metadata: JsonObject;
-}
-
-export interface AuditEntry {
-  readonly id: string;
-  readonly fromState: InstanceState;
-  readonly toState: InstanceState;
-  readonly blockId: string | null;
-  readonly details: JsonObject;
-}
-
-export interface JournalEntry {
-  readonly id: string;
-  readonly kind: string;
-  readonly details: JsonObject;
-}
-
-export interface StepLogLine {
-  readonly blockId: string;
-  readonly at: number;
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
-  readonly message: string;
-}
-
-export interface Settle {
-  readonly state: InstanceState;
-  /** Wire value, display only (RULINGS A26). */
-  readonly nextFireAt: number | null;
-  /** When the instance must be claimed again; null when only a fact from outside can move it. */
-  readonly dueAt: number | null;
-  /** Open tasks, gates, event waits and live children: what a `waiting` instance hangs on. */
-  readonly openWaits: number;
-  /** Shown in dead letters; null unless the instance failed. */
-  readonly failure: { readonly blockId: string | null; readonly error: JsonObject } | null;
 }
 
 /** RULINGS A7. `granted` tells whether the intents of the commit hold; only then may handlers be called. */

@@ -1,0 +1,142 @@
+import type { Json, JsonObject } from '../json.ts';
+import type { Frame } from './frame.ts';
+import type { NewRow, RowKind } from './output-row.ts';
+import type { CurrentStep } from './record.ts';
+import type { InstanceState } from './states.ts';
+
+/**
+ * What one commit of a turn writes. The core composes it, the store applies all of it or nothing (but intents, which
+ * depend on the inbox).
+ */
+export interface Changes {
+  /** Acts on an absence (timeout, terminal, expiry): refused when wake_seq > seenSeq (RULINGS A11). */
+  readonly strict: boolean;
+  /** A result of a protected leaf: a pending cancel does not refuse it (RULINGS A10). */
+  readonly protectedResult: boolean;
+  /** A leaf result is in it: recovery_count becomes 0 ([REC-3]). */
+  readonly hasResult: boolean;
+  /** Handler attempts dispatched since the last commit ([END-2]). */
+  readonly stepsDelta: number;
+  readonly rows: readonly NewRow[];
+  readonly supersede: readonly SupersedeRows[];
+  readonly frames: readonly FrameWrite[];
+  readonly framesDeleted: readonly FrameRef[];
+  readonly inboxDone: readonly InboxDone[];
+  readonly instance: InstancePatch;
+  readonly kv: readonly KvWrite[];
+  /** Values stored aside, such as the collection of a for_each. Keys are unique per instance. */
+  readonly values: readonly { readonly key: string; readonly value: Json }[];
+  readonly tasksCreated: readonly NewTask[];
+  readonly tasksClosed: readonly { readonly taskId: string; readonly event: 'cancelled' | 'timed_out' }[];
+  readonly childrenStarted: readonly NewChild[];
+  readonly childrenCancelled: readonly { readonly instanceId: string; readonly signalId: string }[];
+  /** Rows of the audit log, in order ([AUD-1]); ids are UUID v7. */
+  readonly audit: readonly AuditEntry[];
+  readonly journal: readonly JournalEntry[];
+  readonly logs: readonly StepLogLine[];
+}
+
+/** Rows that a reset, a retry or `retain_iterations` takes out of the lists; they stay for the timeline (RULINGS B1). */
+export interface SupersedeRows {
+  readonly blockIds: readonly string[];
+  readonly kinds: readonly RowKind[];
+  /** Only rows of exactly this iteration or of passes inside it; null for all. */
+  readonly iteration: string | null;
+  /** Keep the newest row of each block even when it matches ([LOOP-10]). */
+  readonly keepLatest: boolean;
+}
+
+export interface InboxDone {
+  readonly seq: number;
+  readonly disposition: 'applied' | 'no_effect' | 'rejected' | 'expired';
+}
+
+/** Columns that change; an absent member stays as it is. */
+export interface InstancePatch {
+  /** Visible state between settles: `running` when a waiting instance went on, `paused` under a live lease. */
+  readonly state?: InstanceState;
+  /** Top-level keys set in data; null removes nothing, it stores null. Data that is no object is replaced by {} first. */
+  readonly dataSet?: JsonObject;
+  readonly dataRemoved?: readonly string[];
+  /** Replaces data as a whole, before `dataSet`. */
+  readonly data?: Json;
+  readonly config?: JsonObject;
+  readonly audit?: readonly Json[];
+  readonly metadata?: JsonObject;
+  readonly startedAt?: number;
+  readonly cancelRequestedAt?: number;
+  readonly currentStep?: CurrentStep;
+  /** A new run of the same instance ([OP-2]): run number and id, counters to 0, started_at null. */
+  readonly newRun?: { readonly runNo: number; readonly runId: string };
+}
+
+export type KvWrite =
+  | { readonly key: string; readonly value: Json }
+  | { readonly key: string; readonly deleted: true };
+
+export interface NewTask {
+  readonly id: string;
+  readonly blockId: string;
+  readonly iteration: string;
+  readonly handlerName: string;
+  readonly queueName: string | null;
+  readonly params: Json;
+  readonly context: Json;
+  readonly attempt: number;
+  readonly timeoutMs: number | null;
+  readonly idempotencyKey: string;
+  /** Taken over from the task of the attempt before ([WRK-8]). */
+  readonly previousTaskId: string | null;
+}
+
+export interface NewChild {
+  readonly id: string;
+  readonly runId: string;
+  readonly sequenceId: string;
+  readonly blockId: string;
+  readonly iteration: string;
+  readonly entry: number;
+  readonly data: Json;
+  readonly metadata: JsonObject;
+}
+
+export interface AuditEntry {
+  readonly id: string;
+  readonly fromState: InstanceState;
+  readonly toState: InstanceState;
+  readonly blockId: string | null;
+  readonly details: JsonObject;
+}
+
+export interface JournalEntry {
+  readonly id: string;
+  readonly kind: string;
+  readonly details: JsonObject;
+}
+
+export interface StepLogLine {
+  readonly blockId: string;
+  readonly at: number;
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+}
+
+export interface Settle {
+  readonly state: InstanceState;
+  /** Wire value, display only (RULINGS A26). */
+  readonly nextFireAt: number | null;
+  /** When the instance must be claimed again; null when only a fact from outside can move it. */
+  readonly dueAt: number | null;
+  /** Open tasks, gates, event waits and live children: what a `waiting` instance hangs on. */
+  readonly openWaits: number;
+  /** Shown in dead letters; null unless the instance failed. */
+  readonly failure: { readonly blockId: string | null; readonly error: JsonObject } | null;
+}
+
+/** `intent` replaces `frame` when the intents of this commit are granted. */
+export interface FrameWrite {
+  readonly frame: Frame;
+  readonly intent: Frame | null;
+}
+
+export type FrameRef = Pick<Frame, 'blockId' | 'branch' | 'iteration'>;

@@ -1,0 +1,94 @@
+import type { Json, JsonObject } from '../json.ts';
+import type { InstanceState } from './states.ts';
+
+/** The instance as a turn sees it. Columns of their own so that a step touches few bytes (RULINGS A29). */
+export interface InstanceRecord {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly namespace: string;
+  readonly sequenceId: string;
+  readonly state: InstanceState;
+  /** 0 Low to 3 Critical. */
+  readonly priority: number;
+  readonly timezone: string;
+  readonly nextFireAt: number | null;
+  readonly data: Json;
+  readonly config: JsonObject;
+  readonly audit: readonly Json[];
+  readonly metadata: JsonObject;
+  readonly parent: ParentRef | null;
+  /** 0 for a root instance ([SUB-5]). */
+  readonly depth: number;
+  readonly sessionId: string | null;
+  readonly dryRun: boolean;
+  readonly dryRunAutoApprove: boolean;
+  readonly createdAt: number;
+  /** First claim of this run; null before it. */
+  readonly startedAt: number | null;
+  readonly runNo: number;
+  readonly runId: string;
+  /** Commits so far under any epoch; the order of rows (RULINGS A8, A35). */
+  readonly rev: number;
+  readonly totalSteps: number;
+  readonly recoveryCount: number;
+  readonly cancelRequestedAt: number | null;
+  /** Leaf shown as current (sequences.md 11.4). */
+  readonly currentStep: CurrentStep | null;
+  /** False until the first row or kv entry was written: then nothing needs to be read (frontier reads). */
+  readonly hasHistory: boolean;
+}
+
+export interface CurrentStep {
+  readonly blockId: string;
+  readonly startedAt: number;
+  readonly attempt: number;
+}
+
+/** Where a child hangs: unique per (parent, node, iteration, entry) (RULINGS A17). */
+export interface ParentRef {
+  readonly instanceId: string;
+  readonly blockId: string;
+  readonly iteration: string;
+  readonly entry: number;
+}
+
+/** A fact from outside, in the order of acceptance (RULINGS A4). `seq` is the instance's wake_seq at acceptance. */
+export interface InboxRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly acceptedAt: number;
+  readonly fact: Fact;
+}
+
+export type Fact =
+  | { readonly kind: 'signal'; readonly signalType: string; readonly payload: Json }
+  | {
+      readonly kind: 'task';
+      readonly taskId: string;
+      readonly blockId: string;
+      readonly outcome: TaskOutcome;
+    }
+  | {
+      readonly kind: 'child';
+      readonly childId: string;
+      readonly blockId: string;
+      readonly state: 'completed' | 'failed' | 'cancelled';
+      readonly error: Json;
+    }
+  | { readonly kind: 'context'; readonly sections: ContextSections; readonly mode: 'replace' | 'merge' };
+
+export type TaskOutcome =
+  | { readonly ok: true; readonly output: Json }
+  | {
+      readonly ok: false;
+      readonly message: string;
+      readonly retryable: boolean;
+      readonly code?: string;
+      readonly details?: Json;
+    };
+
+export interface ContextSections {
+  readonly data?: Json;
+  readonly config?: JsonObject;
+  readonly audit?: readonly Json[];
+}
