@@ -50,3 +50,15 @@ export function markerOf(kind: RowKind): '__retry__' | '__error__' | null {
   if (kind === 'retry') return '__retry__';
   return kind === 'error' ? '__error__' : null;
 }
+
+/** The latest live `result` or `node` row of a block, all that the tree view needs of it. */
+export interface NodeRow {
+  readonly blockId: string;
+  readonly iteration: string;
+  readonly kind: 'result' | 'node';
+  readonly attempt: number;
+  readonly startedAt: number | null;
+  readonly createdAt: number;
+  /** Output of a `node` row; null for a result. */
+  readonly node: Json;
+}

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { Frame } from '../../core/run/frame.ts';
-import type { OutputRow } from '../../core/run/output-row.ts';
+import type { NodeRow, OutputRow } from '../../core/run/output-row.ts';
 import type { InstanceState } from '../../core/run/states.ts';
 import type { TaskEvent, WorkerTask } from './accept.ts';
 import type { InboxRow, InstanceRecord, StepLogLine } from './turn.ts';
@@ -23,6 +23,8 @@ export interface ReadStore {
     id: string,
     include: { readonly node: boolean; readonly retry: boolean },
   ): Promise<readonly OutputRow[] | null>;
+  /** The latest live `result` or `node` row of each block, for the tree; at most one per block. null: no such instance. */
+  listNodeRows(tenantId: string | null, id: string): Promise<readonly NodeRow[] | null>;
   /** Frames and unprocessed inbox of one instance, for the tree and explain. One round trip. null: no such instance. */
   getFrontier(tenantId: string | null, id: string): Promise<Frontier | null>;
   listChildren(tenantId: string | null, id: string): Promise<readonly InstanceView[] | null>;
