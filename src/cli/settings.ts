@@ -1,0 +1,116 @@
+import * as z from 'zod';
+import { databaseUrl, listenAddress, oneOf, text, textList, wholeNumber, yesOrNo } from './settings/kinds.ts';
+
+const DAY_SECS = 86_400;
+
+/**
+ * Every setting of this release (http-api.md 30, RULINGS B19): the key `leaseMs` is `STEPWELL_LEASE_MS` in the
+ * environment and `leaseMs` in stepwell.config.ts. docs/settings.md is checked against this table.
+ */
+export const settingsSchema = z.object({
+  httpAddr: listenAddress()
+    .default({ host: '127.0.0.1', port: 8080 })
+    .describe('Address to listen on. `dev` listens on loopback only.'),
+  databaseUrl: databaseUrl()
+    .default({ kind: 'folder', folder: '.stepwell' })
+    .describe('Where the data lives: a PostgreSQL URL, `pglite:<folder>` or `pglite:memory`.'),
+  databaseMaxConnections: wholeNumber(1, 1000)
+    .default(64)
+    .describe('Size of the connection pool of a PostgreSQL server.'),
+  databaseSchema: text('the name of a database schema')
+    .default('public')
+    .describe('Database schema of all tables.'),
+  runMigrations: yesOrNo()
+    .optional()
+    .describe('Apply missing migrations at start. Always on for embedded databases and in `dev`.'),
+  apiKey: text('a key that is not empty').optional().describe('Root key. With it every call needs a key.'),
+  insecure: yesOrNo()
+    .default(false)
+    .describe('Let `serve` start without a root key: every caller is an administrator.'),
+  requireTenantHeader: yesOrNo()
+    .default(true)
+    .describe('Refuse calls without `x-tenant-id`. Off in `dev`, where the tenant is `default`.'),
+  allowNoTenantIsolation: yesOrNo()
+    .default(false)
+    .describe('Needed to switch the tenant header off while a root key is set.'),
+  corsOrigins: textList('a comma list of origins such as https://app.example.com, or *', isOrigin)
+    .default([])
+    .describe('Origins that browsers may call from. Empty: none.'),
+  maxConcurrentRequests: wholeNumber(0, 1_000_000)
+    .default(1024)
+    .describe('Requests served at once; more get 503. 0: no cap.'),
+  maxBodyBytes: wholeNumber(1024, 2 ** 30)
+    .default(10 * 2 ** 20)
+    .describe('Largest request body in bytes.'),
+  maxWebhookBodyBytes: wholeNumber(1024, 2 ** 30)
+    .default(2 ** 20)
+    .describe('Largest body of a public webhook in bytes.'),
+  webhookRatePerSec: wholeNumber(1, 1_000_000)
+    .default(300)
+    .describe('Public webhook calls per second of one peer to one trigger.'),
+  tickIntervalMs: wholeNumber(1, 60_000)
+    .default(100)
+    .describe("How often the engine looks for other processes' work, in milliseconds."),
+  cronTickSecs: wholeNumber(1, DAY_SECS).default(10).describe('How often schedules are checked, in seconds.'),
+  sweepIntervalSecs: wholeNumber(1, DAY_SECS)
+    .default(60)
+    .describe('How often expired leases and other leftovers are swept up, in seconds.'),
+  leaseMs: wholeNumber(1000, DAY_SECS * 1000)
+    .default(60_000)
+    .describe('How long a process may hold an instance without a sign of life, in milliseconds.'),
+  batchSize: wholeNumber(1, 1000).default(256).describe('Instances per claim.'),
+  maxConcurrentSteps: wholeNumber(1, 100_000).default(128).describe('Steps running at once in a process.'),
+  maxInstancesPerTenant: wholeNumber(0, 1000)
+    .default(0)
+    .describe('Instances of one tenant per claim. 0: no cap.'),
+  maxStepsPerInvocation: wholeNumber(0, 1_000_000)
+    .default(0)
+    .describe('Steps of an instance before it is handed on. 0: no limit.'),
+  maxStepsPerInstance: wholeNumber(0, 2 ** 31 - 1)
+    .default(0)
+    .describe('Steps of a whole run. 0: no cap.'),
+  maxContextBytes: wholeNumber(0, 2 ** 30)
+    .default(262_144)
+    .describe('Largest context of an instance in bytes. 0: no check.'),
+  workerReaperTickSecs: wholeNumber(1, DAY_SECS)
+    .default(30)
+    .describe('How often silent workers are looked for, in seconds.'),
+  workerReaperStaleSecs: wholeNumber(1, DAY_SECS)
+    .default(60)
+    .describe('Silence after which a claimed worker task is given to another worker, in seconds.'),
+  shutdownGraceSecs: wholeNumber(0, DAY_SECS)
+    .default(30)
+    .describe('How long a stopping process waits for running steps, in seconds.'),
+  allowInternalUrls: yesOrNo()
+    .default(false)
+    .describe('Let handlers reach private and loopback addresses. For tests and closed networks.'),
+  handlers: text('the path of a file')
+    .optional()
+    .describe('File with handlers of your own (`defineHandler`), TypeScript or JavaScript.'),
+  envLabel: text().optional().describe('Name of the environment, shown by `/info`.'),
+  envColor: text().optional().describe('Colour of the environment, shown by `/info`.'),
+  nodeName: text().optional().describe('Name of this process. Default: host name and process id.'),
+  logLevel: oneOf(['trace', 'debug', 'info', 'warn', 'error'])
+    .default('info')
+    .describe('Least level that is logged.'),
+  logJson: yesOrNo().default(false).describe('One JSON object per log line instead of text.'),
+});
+
+/** All settings, each in its own type. */
+export type Settings = z.infer<typeof settingsSchema>;
+export type SettingKey = keyof Settings;
+
+export function isSettingKey(name: string): name is SettingKey {
+  return Object.hasOwn(settingsSchema.shape, name);
+}
+
+export const settingKeys: readonly SettingKey[] = Object.keys(settingsSchema.shape).filter(isSettingKey);
+
+/** `leaseMs` -> `STEPWELL_LEASE_MS`. */
+export function environmentName(key: SettingKey): string {
+  return `STEPWELL_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+function isOrigin(entry: string): boolean {
+  return entry === '*' || (URL.canParse(entry) && new URL(entry).origin === entry);
+}
