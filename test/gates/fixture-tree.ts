@@ -14,6 +14,7 @@ export interface FixtureTree {
 export interface ToolRun {
   readonly exitCode: number | null;
   readonly stdout: string;
+  readonly stderr: string;
 }
 
 const root = resolve(import.meta.dirname, '../..');
@@ -47,12 +48,16 @@ export function plantTree(
 
 function runTool(program: string, args: readonly string[], cwd: string): Promise<ToolRun> {
   return new Promise((resolvePromise, reject) => {
-    const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
+    let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
     });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
     child.once('error', reject);
-    child.once('close', (exitCode) => resolvePromise({ exitCode, stdout }));
+    child.once('close', (exitCode) => resolvePromise({ exitCode, stdout, stderr }));
   });
 }
