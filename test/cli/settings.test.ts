@@ -133,9 +133,9 @@ describe('settings', () => {
   it('refuses to show all tenants to holders of a key by accident', () => {
     const environment = { STEPWELL_API_KEY: 'k', STEPWELL_REQUIRE_TENANT_HEADER: 'false' };
     expect(problems({ environment })[0]).toContain('STEPWELL_ALLOW_NO_TENANT_ISOLATION=true');
-    expect(
-      problems({ environment: { ...environment, STEPWELL_ALLOW_NO_TENANT_ISOLATION: 'true' } }),
-    ).toEqual([]);
+    expect(problems({ environment: { ...environment, STEPWELL_ALLOW_NO_TENANT_ISOLATION: 'true' } })).toEqual(
+      [],
+    );
   });
 
   it('refuses the origin * while a root key is set', () => {
