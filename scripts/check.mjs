@@ -12,6 +12,8 @@ import { countTests } from './count-tests.mjs';
 const reportFolder = mkdtempSync(join(tmpdir(), 'stepwell-check-'));
 const report = join(reportFolder, 'tests.json');
 
+const productFolders = ['src', 'functions'].filter(existsSync);
+
 const stages = [
   { name: 'build', command: ['node', 'scripts/prepare.mjs'] },
   { name: 'format', command: ['biome', 'format', '.'] },
@@ -20,9 +22,11 @@ const stages = [
   { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings'] },
   {
     name: 'dependency rules',
-    command: ['depcruise', '--config', '.dependency-cruiser.mjs', 'src', 'functions'],
+    command: ['depcruise', '--config', '.dependency-cruiser.mjs', ...productFolders],
   },
   { name: 'dead code', command: ['knip'] },
+  // What only tests use is dead as well.
+  { name: 'dead product files', command: ['knip', '--production', '--include', 'files,dependencies'] },
   {
     name: 'tests',
     command: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],

@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { findBreaches, houseRules, type SourceFile } from './house-rules.ts';
 
 const folders = ['src', 'functions', 'infra', 'test', 'bench', 'examples', 'scripts', 'migrations', 'docs'];
 
 function readTree(): SourceFile[] {
-  const nested = folders.flatMap((folder) =>
+  const nested = folders.filter(existsSync).flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => `${entry.parentPath}/${entry.name}`),
