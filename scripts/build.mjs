@@ -1,12 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
-import { entryPoints } from './entry-points.mjs';
 
 /**
  * Builds dist/: one ES module per entry point with shared chunks, dependencies left as imports, and the declarations
  * under dist/types. The template database in dist/ is left alone, it has a step of its own.
  */
+const sources = JSON.parse(readFileSync(new URL('entry-points.json', import.meta.url), 'utf8'));
+const entryPoints = Object.fromEntries(Object.entries(sources).filter(([, source]) => existsSync(source)));
+
 if (Object.keys(entryPoints).length === 0) {
   console.log('build: no entry point yet');
 } else {
