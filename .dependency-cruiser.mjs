@@ -14,7 +14,7 @@ const allow = (name, from, to, comment) => ({
   severity: 'error',
   comment,
   from: { path: from },
-  to: { pathNot: to },
+  to: { pathNot: to, couldNotResolve: false },
 });
 
 /** @type {import('dependency-cruiser').IConfiguration} */
