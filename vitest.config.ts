@@ -1,5 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
+/** Areas whose tests need nothing but code: no process, file, port or database. */
+const pureAreas = ['core', 'blocks', 'calendar', 'definition', 'expressions', 'network', 'run'].map(
+  (area) => `test/${area}/**/*.test.ts`,
+);
+
 /**
  * Three projects, so that each kind of test gets what it needs and no more. `vitest run` runs them all, and
  * `vitest run test/<area>` what lies in one folder.
@@ -23,7 +28,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'core',
-          include: ['test/core/**/*.test.ts'],
+          include: pureAreas,
           pool: 'threads',
           isolate: false,
           testTimeout: 20_000,
@@ -34,7 +39,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/core/**', 'test/gates/**'],
+          exclude: [...pureAreas, 'test/gates/**'],
           pool: 'forks',
           globalSetup: ['test/support/postgres-setup.ts'],
           testTimeout: 60_000,

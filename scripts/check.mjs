@@ -31,7 +31,8 @@ const stages = [
     name: 'tests',
     command: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
   },
-];
+  { name: 'example', command: ['tsx', 'examples/main.ts'] },
+].filter(({ name }) => name !== 'example' || existsSync('examples/main.ts'));
 
 const STAGE_TIMEOUT_MS = 15 * 60_000;
 

@@ -77,6 +77,7 @@ describe('the house rules', () => {
   });
 
   it('hold in this repository', () => {
-    expect(findBreaches(readTree())).toEqual([]);
+    const found = findBreaches(readTree()).map(({ rule, path, detail }) => `${rule}: ${path} ${detail}`);
+    expect(found).toEqual([]);
   });
 });
