@@ -1,0 +1,114 @@
+import { isJsonArray, isJsonObject, type Json, jsonObject, member } from '../json.ts';
+import { isDigits } from './lexical.ts';
+import { type Meter, spend } from './limits.ts';
+import type { Scope } from './scope.ts';
+
+/** What the first names of a path lead to (expressions.md 1.1). */
+export type Root = 'data' | 'config' | 'outputs' | 'instance_id' | 'runtime' | 'state';
+
+/** A parsed path. `nothing` stands for paths that are null by definition, such as `context.runtime` in expressions. */
+export interface Path {
+  readonly root: Root | 'nothing';
+  readonly segments: readonly string[];
+}
+
+/** What is read and the meter that pays for it. */
+export interface Evaluation {
+  readonly scope: Scope;
+  readonly meter: Meter;
+}
+
+/** What the names of a path say about its root: a path, a section of `context` that does not exist, or no root. */
+export type RootedPath =
+  | { readonly kind: 'path'; readonly path: Path }
+  | { readonly kind: 'unknown_section' }
+  | { readonly kind: 'no_root' };
+
+/** Reads the root off the names of a path. `state` is a root of templates only; expressions ask for it to be skipped. */
+export function rootedPath(names: readonly string[]): RootedPath {
+  const [first, second] = names;
+  switch (first) {
+    case 'data':
+    case 'config':
+    case 'outputs':
+    case 'instance_id':
+    case 'runtime':
+    case 'state':
+      return { kind: 'path', path: { root: first, segments: names.slice(1) } };
+    case 'steps':
+      return { kind: 'path', path: { root: 'outputs', segments: names.slice(1) } };
+    case 'input':
+      return { kind: 'path', path: { root: 'data', segments: names } };
+    case 'context':
+      if (second !== 'data' && second !== 'config') return { kind: 'unknown_section' };
+      return { kind: 'path', path: { root: second, segments: names.slice(2) } };
+    default:
+      return { kind: 'no_root' };
+  }
+}
+
+/** The value of a path, or undefined when it is missing. */
+export function readPath(path: Path, evaluation: Evaluation): Json | undefined {
+  const { scope, meter } = evaluation;
+  if (!spend(meter, 1 + path.segments.length)) return undefined;
+  switch (path.root) {
+    case 'data':
+      return readData(path.segments, evaluation);
+    case 'config':
+      return walk(scope.config, path.segments);
+    case 'outputs':
+      return readMap(scope.outputs, path.segments, meter);
+    case 'state':
+      return readMap(scope.state, path.segments, meter);
+    case 'runtime':
+      return walk(scope.runtime, path.segments);
+    case 'instance_id':
+      return walk(scope.instanceId, path.segments);
+    case 'nothing':
+      return undefined;
+  }
+}
+
+/** Follows names from a value: own members and existing elements only ([PATH-2], [SEC-1]). */
+export function walk(value: Json | undefined, segments: readonly string[]): Json | undefined {
+  let current = value;
+  for (const segment of segments) {
+    if (current === undefined) return undefined;
+    current = selectByName(current, segment);
+  }
+  return current;
+}
+
+/** One step of a path: the own member, or the element when the name is an index. */
+export function selectByName(value: Json, name: string): Json | undefined {
+  if (isJsonArray(value)) return isDigits(name) ? value[Number(name)] : undefined;
+  return member(value, name);
+}
+
+function readData(segments: readonly string[], { scope, meter }: Evaluation): Json | undefined {
+  const [first, ...rest] = segments;
+  if (first === undefined) return wholeData(scope, meter);
+  if (first === '_error' && scope.error !== undefined) return walk(scope.error, rest);
+  const item = scope.items.get(first);
+  return item === undefined ? walk(scope.data, segments) : walk(item, rest);
+}
+
+/** `data` itself, with the bindings on top when it is an object. Only here is it copied, one level deep. */
+function wholeData(scope: Scope, meter: Meter): Json {
+  const { data, items, error } = scope;
+  if (!isJsonObject(data) || (items.size === 0 && error === undefined)) return data;
+  const entries = Object.entries(data);
+  if (!spend(meter, entries.length + items.size)) return null;
+  const overlay: readonly (readonly [string, Json])[] = error === undefined ? [] : [['_error', error]];
+  return jsonObject([...entries, ...items, ...overlay]);
+}
+
+function readMap(
+  map: ReadonlyMap<string, Json>,
+  segments: readonly string[],
+  meter: Meter,
+): Json | undefined {
+  const [first, ...rest] = segments;
+  if (first !== undefined) return walk(map.get(first), rest);
+  return spend(meter, map.size) ? jsonObject(map) : undefined;
+}

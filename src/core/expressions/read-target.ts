@@ -1,0 +1,25 @@
+import type { Json } from '../json.ts';
+import type { Fault } from './language-error.ts';
+import { type Evaluation, readPath, walk } from './paths.ts';
+import type { Target } from './template-syntax.ts';
+
+/** What a target leads to now. `no_root`: its first name is bound by no `for_each` here. */
+export type Found =
+  | { readonly kind: 'value'; readonly value: Json | undefined }
+  | { readonly kind: 'no_root' }
+  | { readonly kind: 'fault'; readonly fault: Fault };
+
+/** Reads a target of a template; a missing value is undefined and no fault ([MODE-3]). */
+export function readTarget(target: Target, evaluation: Evaluation): Found {
+  switch (target.kind) {
+    case 'path':
+      return { kind: 'value', value: readPath(target.path, evaluation) };
+    case 'broken':
+      return { kind: 'fault', fault: target.fault };
+    case 'item': {
+      const [name = '', ...rest] = target.names;
+      const { items } = evaluation.scope;
+      return items.has(name) ? { kind: 'value', value: walk(items.get(name), rest) } : { kind: 'no_root' };
+    }
+  }
+}
