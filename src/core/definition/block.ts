@@ -184,3 +184,6 @@ export const Block = z.discriminatedUnion('type', [
   SagaBlock,
 ]);
 export type Block = z.infer<typeof Block>;
+
+/** The tags of all blocks, as they are answered. */
+export const BLOCK_TYPES: readonly Block['type'][] = Block.options.map((option) => option.shape.type.value);

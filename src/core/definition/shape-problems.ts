@@ -1,0 +1,74 @@
+import type * as z from 'zod';
+import type { Json } from '../json.ts';
+import { isJsonArray, isJsonObject } from '../json.ts';
+import { BLOCK_TYPES } from './block.ts';
+import { didYouMean } from './did-you-mean.ts';
+import type { Path } from './path.ts';
+import { formatPath, shorten } from './path.ts';
+import { MAX_PROBLEMS, type Problem } from './problems.ts';
+
+/** Turns what the schemas found into the words of the wire contract ([PUB-2], http-api.md 1.5). */
+export function shapeProblems(issues: readonly z.core.$ZodIssue[], body: Json): readonly Problem[] {
+  return issues.slice(0, MAX_PROBLEMS).map((issue) => shapeProblem(issue, body));
+}
+
+function shapeProblem(issue: z.core.$ZodIssue, body: Json): Problem {
+  const path: Path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
+  const found = valueAt(body, path);
+  const name = path.at(-1);
+  if (found === undefined && name !== undefined) {
+    return { path: formatPath(path), message: `missing field \`${name}\`` };
+  }
+  return { path: formatPath(path), message: wrongValue(issue, found) };
+}
+
+function wrongValue(issue: z.core.$ZodIssue, found: Json | undefined): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `expected ${expectedType(issue.expected)}, got ${kindOf(found)}`;
+    case 'invalid_value':
+      return unknownValue('value', issue.values.map(String), found);
+    case 'invalid_union':
+      if (issue.discriminator === undefined) return issue.message;
+      return unknownValue('block type', BLOCK_TYPES, found);
+    case 'invalid_format':
+      return `expected ${issue.format === 'guid' ? 'a UUID' : issue.format}`;
+    default:
+      return issue.message;
+  }
+}
+
+function unknownValue(noun: string, known: readonly string[], found: Json | undefined): string {
+  const choices = known.map((value) => `\`${value}\``).join(', ');
+  if (typeof found !== 'string') return `expected one of ${choices}, got ${kindOf(found)}`;
+  return `unknown ${noun} \`${shorten(found)}\`, expected one of ${choices}${didYouMean(found, known)}`;
+}
+
+function expectedType(expected: string): string {
+  switch (expected) {
+    case 'int':
+      return 'a whole number';
+    case 'array':
+    case 'object':
+      return `an ${expected}`;
+    default:
+      return `a ${expected}`;
+  }
+}
+
+function kindOf(value: Json | undefined): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (isJsonArray(value)) return 'an array';
+  if (typeof value === 'object') return 'an object';
+  return typeof value === 'number' ? `the number ${value}` : `a ${typeof value}`;
+}
+
+function valueAt(body: Json, path: Path): Json | undefined {
+  let value: Json | undefined = body;
+  for (const part of path) {
+    if (typeof part === 'number') value = isJsonArray(value) ? value[part] : undefined;
+    else value = isJsonObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
+  }
+  return value;
+}
