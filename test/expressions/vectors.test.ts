@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { evaluateExpression } from '../../src/core/expressions/evaluate.ts';
+import { lintExpression, lintTemplates } from '../../src/core/expressions/lint.ts';
+import { resolveTemplates, resolveTemplateText } from '../../src/core/expressions/template.ts';
+import type { Json } from '../../src/core/json.ts';
+import expressionVectors from './expression-vectors.json' with { type: 'json' };
+import { fixtureScope } from './scope-fixture.ts';
+import templateVectors from './template-vectors.json' with { type: 'json' };
+
+interface Vector {
+  readonly tag: string;
+  readonly text: string;
+  readonly error?: boolean;
+  readonly result?: Json;
+}
+
+const templates: readonly Vector[] = templateVectors;
+const expressions: readonly Vector[] = expressionVectors;
+const scope = fixtureScope();
+
+test('the tables hold all vectors of the specification', () => {
+  expect(templates.map(({ tag }) => tag)).toEqual(Array.from({ length: 111 }, (_, index) => `T${index + 1}`));
+  expect(expressions.map(({ tag }) => tag)).toEqual(
+    Array.from({ length: 170 }, (_, index) => `X${index + 1}`),
+  );
+});
+
+describe('template vectors', () => {
+  test.each(templates)('$tag: $text', ({ text, error, result }) => {
+    const resolved = resolveTemplateText(text, scope);
+    if (error === true) {
+      expect(resolved).toMatchObject({ ok: false, error: { code: 'TEMPLATE_ERROR' } });
+    } else {
+      expect(resolved).toEqual({ ok: true, value: result });
+    }
+    const nested = resolveTemplates({ '{{k}}': [text] }, scope);
+    expect(nested.ok ? nested.value : 'error').toEqual(error === true ? 'error' : { '{{k}}': [result] });
+  });
+});
+
+describe('expression vectors', () => {
+  test.each(expressions)('$tag: $text', ({ text, error, result }) => {
+    const strict = evaluateExpression(text, scope, 'strict');
+    const lenient = evaluateExpression(text, scope, 'lenient');
+    if (error === true) {
+      expect(strict).toMatchObject({ ok: false, error: { code: 'EXPRESSION_ERROR' } });
+      expect(lenient).toEqual({ ok: true, value: null });
+    } else {
+      expect(strict).toEqual({ ok: true, value: result });
+      expect(lenient).toEqual({ ok: true, value: result });
+    }
+  });
+});
+
+test('publishing warns about an expression vector exactly when it does not parse', () => {
+  const warned = expressions.filter(({ text }) =>
+    lintExpression(text, new Set(['fetch', 'my', 'flat'])).some(({ code }) => code === 'bad_expression'),
+  );
+  expect(warned).toEqual(expressions.filter(({ error }) => error === true));
+});
+
+test('publishing warns about every template vector that cannot be resolved whatever is bound', () => {
+  const silent = templates.filter(
+    ({ text, error }) => error === true && lintTemplates(text, new Set(), new Set(['row'])).length === 0,
+  );
+  // T71 depends on the data.
+  expect(silent.map(({ tag }) => tag)).toEqual(['T19', 'T20', 'T71', 'T99']);
+});
