@@ -22,7 +22,7 @@ export function didYouMean(name: string, known: Iterable<string>): string {
 }
 
 /** Levenshtein distance: insertions, deletions and replacements of one character count 1. */
-function editDistance(left: string, right: string): number {
+export function editDistance(left: string, right: string): number {
   let previous = Array.from({ length: right.length + 1 }, (_, column) => column);
   for (let row = 1; row <= left.length; row += 1) {
     const current = [row];

@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { isJsonArray, type Json, utf8Bytes } from '../json.ts';
 import { err, ok, type Result } from '../result.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
-import { TEXT_BYTES_MAX } from './limits.ts';
+import { spend, TEXT_BYTES_MAX } from './limits.ts';
 import type { Evaluation } from './paths.ts';
 import { percentEncode, percentEncodedLength } from './percent-encoding.ts';
 import { readTarget } from './read-target.ts';
@@ -48,7 +48,7 @@ export function applyFilter(filter: Filter, value: Json, evaluation: Evaluation)
       return ok(end < text.length ? text.slice(0, end) + filter.suffix : text);
     }
     case 'join':
-      return join(value, filter.separator);
+      return join(value, filter.separator, evaluation);
     case 'split':
       return split(text, filter.separator);
     case 'round':
@@ -74,7 +74,7 @@ function base64Decode(text: string): Filtered {
   return bytes === undefined ? err('got text that is not base64') : ok(decodeUtf8(bytes));
 }
 
-function join(value: Json, separator: string): Filtered {
+function join(value: Json, separator: string, { meter }: Evaluation): Filtered {
   if (!isJsonArray(value)) return ok('');
   let room = TEXT_BYTES_MAX - utf8Bytes(separator) * Math.max(0, value.length - 1);
   for (const element of value) {
@@ -82,6 +82,7 @@ function join(value: Json, separator: string): Filtered {
     if (size === undefined) return TOO_LARGE;
     room -= size;
   }
+  spend(meter, TEXT_BYTES_MAX - room);
   return ok(value.map(textOf).join(separator));
 }
 
@@ -108,6 +109,8 @@ function round(value: number, decimals: number): number {
 function replace(value: Json, search: string, replacement: Replacement, evaluation: Evaluation): Filtered {
   const size = textSize(value, TEXT_BYTES_MAX);
   if (size === undefined) return TOO_LARGE;
+  // The result may be small, so that its size alone would not pay for the work.
+  spend(evaluation.meter, size);
   const by = replacementText(replacement, evaluation);
   if (!by.ok) return by;
   const text = textOf(value);

@@ -28,8 +28,8 @@ export interface Meter {
   remaining: number;
 }
 
-/** A fresh meter of `units`. */
-export function newMeter(units: number): Meter {
+/** A fresh meter, of `WORK_MAX` unless it counts something else. */
+export function newMeter(units: number = WORK_MAX): Meter {
   return { remaining: units };
 }
 

@@ -2,7 +2,7 @@ import type { Json } from '../json.ts';
 import { expressionPaths } from './expression-paths.ts';
 import { expressionError, type Fault, quoteText, templateError } from './language-error.ts';
 import { expressionTokens, parseExpression } from './parse-expression.ts';
-import { segmentFaults } from './segment-faults.ts';
+import { readingFaults, segmentFaults } from './segment-faults.ts';
 import { parseTemplate } from './parse-template.ts';
 import type { Path } from './paths.ts';
 import { templateChains, templatePaths } from './template-paths.ts';
@@ -109,5 +109,9 @@ function endOfRun(tokens: readonly Token[], first: number): number {
 function chainFaults(chain: Chain, boundNames: ReadonlySet<string> | undefined): readonly Fault[] {
   const { target } = chain.source;
   const unbound = target.kind === 'item' && boundNames?.has(target.names[0] ?? '') === false;
-  return [...(unbound ? [chain.unknownRoot] : []), ...segmentFaults(chain.segments)];
+  return [
+    ...(unbound ? [chain.unknownRoot] : []),
+    ...[chain.source, ...chain.segments].flatMap(readingFaults),
+    ...segmentFaults(chain.segments),
+  ];
 }

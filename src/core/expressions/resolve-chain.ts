@@ -5,7 +5,13 @@ import type { Fault } from './language-error.ts';
 import { isSpent, RESOLVED_BYTES_MAX, spend, TEXT_BYTES_MAX, VALUE_LEVELS_MAX } from './limits.ts';
 import type { Evaluation } from './paths.ts';
 import { type Found, readTarget } from './read-target.ts';
-import type { Chain, FilterSegment, Reading, Segment } from './template-syntax.ts';
+import {
+  type Chain,
+  type FilterSegment,
+  type Reading,
+  type Segment,
+  UNKNOWN_FUNCTION,
+} from './template-syntax.ts';
 import { canonicalSize, lengthOf, textSize } from './values.ts';
 
 /** How far a chain has been read. `settled`: the fallback part is over, only filters count from here on. */
@@ -79,7 +85,7 @@ function read(reading: Reading, evaluation: Evaluation): Found {
       return fault(`json() of more than ${RESOLVED_BYTES_MAX} bytes`, reading.position);
     }
     case 'unknown':
-      return fault('unknown template function', reading.position);
+      return fault(UNKNOWN_FUNCTION, reading.position);
   }
 }
 

@@ -1,9 +1,18 @@
+import { editDistance } from '../definition/did-you-mean.ts';
 import { type Fault, quoteText } from './language-error.ts';
 import { FILTER_NAMES } from './parse-filter.ts';
-import type { Segment } from './template-syntax.ts';
+import { type Segment, UNKNOWN_FUNCTION } from './template-syntax.ts';
 
 /** Names from this length on count as misspelt with two wrong letters, shorter ones with one. */
 const LONG_NAME_LENGTH = 7;
+
+/** What makes a path or call an error as soon as it is reached. */
+export function readingFaults(segment: Segment): readonly Fault[] {
+  if (segment.kind !== 'reading') return [];
+  const { target, via, position } = segment;
+  if (target.kind === 'broken') return [target.fault];
+  return via === 'unknown' && target.kind === 'path' ? [{ message: UNKNOWN_FUNCTION, position }] : [];
+}
 
 /**
  * What is doubtful in the segments of a chain that parses. A misspelt filter without arguments is a bare word
@@ -36,18 +45,4 @@ function isLike(known: string, name: string): boolean {
   const lengthDifference = Math.abs(known.length - name.length);
   const tolerated = known.length >= LONG_NAME_LENGTH ? 2 : 1;
   return lengthDifference <= tolerated && editDistance(known, name.toLowerCase()) <= tolerated;
-}
-
-/** Letters to insert, remove or change. Only called for short words. */
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 0; i < left.length; i += 1) {
-    const next = [i + 1];
-    for (let j = 0; j < right.length; j += 1) {
-      const changed = (row[j] ?? 0) + (left.charAt(i) === right.charAt(j) ? 0 : 1);
-      next.push(Math.min(changed, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

@@ -63,6 +63,9 @@ export interface Replacement {
   readonly text: string;
 }
 
+/** The fault of a name before a parenthesis that is neither `json` nor `len`. */
+export const UNKNOWN_FUNCTION = 'unknown template function';
+
 /** Filters without arguments. */
 export type PlainFilterName = 'upper' | 'lower' | 'trim' | 'abs' | 'url_encode' | 'base64' | 'base64_decode';
 

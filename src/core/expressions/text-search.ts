@@ -3,7 +3,7 @@
  * patterns of a bad shape (a million of one letter with another in the middle takes minutes), so it is used for short
  * patterns only; the rest is the algorithm of Knuth, Morris and Pratt.
  */
-const NATIVE_PATTERN_LENGTH_MAX = 64;
+const NATIVE_PATTERN_LENGTH_MAX = 16;
 
 /** The index of the first `pattern` in `text` at or after `from`, or -1. */
 export function indexOfText(text: string, pattern: string, from: number): number {

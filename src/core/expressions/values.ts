@@ -40,7 +40,9 @@ function equalsWithin(left: Json, right: Json, meter: Meter, levels: number): bo
   }
   if (!isJsonObject(left) || !isJsonObject(right)) return false;
   const entries = Object.entries(left);
-  if (entries.length !== Object.keys(right).length) return false;
+  const sameSize = entries.length === Object.keys(right).length;
+  // Listing the members costs as much as comparing them, also when the first one differs.
+  if (!sameSize || !spend(meter, entries.length)) return false;
   return entries.every(([key, element]) => {
     const other = Object.hasOwn(right, key) ? right[key] : undefined;
     return other !== undefined && equalsWithin(element, other, meter, levels - 1);
@@ -55,8 +57,11 @@ export function textOf(value: Json): string {
 /** The length both languages give a value: elements, members or code points; 0 for anything else. */
 export function lengthOf(value: Json, meter: Meter): number {
   if (isJsonArray(value)) return value.length;
-  if (isJsonObject(value)) return Object.keys(value).length;
-  return typeof value === 'string' && spend(meter, value.length) ? codePointCount(value) : 0;
+  if (typeof value === 'string') return spend(meter, value.length) ? codePointCount(value) : 0;
+  if (!isJsonObject(value)) return 0;
+  const { length } = Object.keys(value);
+  spend(meter, length);
+  return length;
 }
 
 /** A lone surrogate counts as one code point. */
