@@ -1,8 +1,8 @@
 import type { Failure } from '../core/failure.ts';
 import type { Json } from '../core/json.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import { callOutput, toJson } from '../engine/handlers/call-output.ts';
-import { lineText } from '../engine/handlers/storable-text.ts';
+import { callOutput, toJson } from '../core/call-output.ts';
+import { lineText } from '../core/storable-text.ts';
 import type { StepCall, StepHandler, StepOutcome } from '../ports/step-handler.ts';
 import type { Clock } from '../ports/system.ts';
 import { earlySignal } from './early-signal.ts';

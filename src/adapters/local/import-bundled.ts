@@ -1,15 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type * as Esbuild from 'esbuild';
+import type { Advice } from '../../core/advice.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { importModule, type LoadProblem, loadProblem } from './import-module.ts';
+import { importModule } from './import-module.ts';
 
 /**
  * Imports a TypeScript file: its own files are bundled with esbuild into one module, packages stay outside. The module
  * lies in a folder of its own beside the file while it is imported, so that packages are found as the file finds them.
  * `import.meta.url` of all bundled files is that of the given file.
  */
-export async function importBundled(file: string): Promise<Result<object, LoadProblem>> {
+export async function importBundled(file: string): Promise<Result<object, Advice>> {
   const code = await bundle(file);
   if (!code.ok) return code;
   let folder: string | undefined;
@@ -19,26 +21,22 @@ export async function importBundled(file: string): Promise<Result<object, LoadPr
     await writeFile(module, code.value);
     return await importModule(pathToFileURL(module).href, file);
   } catch {
-    return err(
-      loadProblem(
-        `the folder ${dirname(file)} cannot be written to`,
-        'TypeScript is bundled there for a moment; make it writable, or give a .mjs file.',
-      ),
-    );
+    return err({
+      message: `the folder ${dirname(file)} cannot be written to`,
+      next: 'TypeScript is bundled there for a moment; make it writable, or give a .mjs file.',
+    });
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function bundle(file: string): Promise<Result<string, LoadProblem>> {
+async function bundle(file: string): Promise<Result<string, Advice>> {
   const esbuild = await importEsbuild();
   if (esbuild === null) {
-    return err(
-      loadProblem(
-        `${basename(file)} needs esbuild`,
-        'Install it (npm install --save-dev esbuild), or give a .mjs file.',
-      ),
-    );
+    return err({
+      message: `${basename(file)} needs esbuild`,
+      next: 'Install it (npm install --save-dev esbuild), or give a .mjs file.',
+    });
   }
   try {
     const result = await esbuild.build({
@@ -60,17 +58,15 @@ async function bundle(file: string): Promise<Result<string, LoadProblem>> {
     });
     return ok(result.outputFiles[0]?.text ?? '');
   } catch (error) {
-    return err(
-      loadProblem(
-        `${basename(file)} cannot be compiled: ${buildMessage(error)}`,
-        'Correct the error and load it again.',
-      ),
-    );
+    return err({
+      message: `${basename(file)} cannot be compiled: ${buildMessage(error)}`,
+      next: 'Correct the error and load it again.',
+    });
   }
 }
 
 /** esbuild is only loaded for TypeScript; an installation that runs JavaScript does not need it. */
-async function importEsbuild(): Promise<typeof import('esbuild') | null> {
+async function importEsbuild(): Promise<Pick<typeof Esbuild, 'build'> | null> {
   try {
     return await import('esbuild');
   } catch {

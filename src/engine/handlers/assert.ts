@@ -4,7 +4,7 @@ import type { StepCall, StepHandler } from '../../ports/step-handler.ts';
 import type { Entropy } from '../../ports/system.ts';
 import { requiredText, textOr } from './params.ts';
 import { randomValues } from './random-values.ts';
-import { lineText } from './storable-text.ts';
+import { lineText } from '../../core/storable-text.ts';
 
 /**
  * `assert` (handlers.md 3.6): `condition` (required) is a bare expression, evaluated leniently with the handler's view

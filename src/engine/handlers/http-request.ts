@@ -8,10 +8,10 @@ import {
 import { shownUrl } from '../../core/network/outbound-url.ts';
 import type { HttpEffects, OutboundProblem, OutboundRequest } from '../../ports/effects.ts';
 import type { StepCall, StepHandler, StepOutcome } from '../../ports/step-handler.ts';
-import { toJson } from './call-output.ts';
+import { toJson } from '../../core/call-output.ts';
 import { type HttpRequestParams, parseHttpRequestParams } from './http-request-params.ts';
 import { retryAfterMs } from './retry-after.ts';
-import { cutText, lineText, storableText } from './storable-text.ts';
+import { cutText, lineText, storableText } from '../../core/storable-text.ts';
 
 const NAME = 'http_request';
 

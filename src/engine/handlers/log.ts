@@ -1,6 +1,6 @@
 import { canonicalJson, type Json, member } from '../../core/json.ts';
 import type { LogLevel, StepHandler } from '../../ports/step-handler.ts';
-import { lineText } from './storable-text.ts';
+import { lineText } from '../../core/storable-text.ts';
 
 /**
  * `log` (handlers.md 3.2): writes `message` (any JSON, default `no message` when the member is absent) with `level`

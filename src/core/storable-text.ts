@@ -1,4 +1,4 @@
-import { utf8Bytes } from '../../core/json.ts';
+import { utf8Bytes } from './json.ts';
 
 /** Text that the store takes: NUL and lone surrogates become U+FFFD, as bytes that are not UTF-8 do [HTTP-3]. */
 export function storableText(text: string): string {
@@ -19,7 +19,7 @@ export function cutText(text: string, maxBytes: number): string {
 }
 
 /** Longest text of a log line or of an error message in bytes. */
-export const MAX_LINE_BYTES = 8 * 1024;
+const MAX_LINE_BYTES = 8 * 1024;
 
 /** A message for a failure or a log line, whoever wrote it: storable and at most 8 KiB. */
 export function lineText(text: string): string {

@@ -1,6 +1,6 @@
-import type { Failure } from '../../core/failure.ts';
-import { canonicalJson, type Json, jsonObject, utf8Bytes } from '../../core/json.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import type { Failure } from './failure.ts';
+import { canonicalJson, type Json, jsonObject, utf8Bytes } from './json.ts';
+import { err, ok, type Result } from './result.ts';
 
 /** Largest output of a step in bytes of canonical JSON, unless a setting says otherwise ([DISP-2], RULINGS B20). */
 export const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
@@ -102,7 +102,9 @@ function convertOpened(value: object, place: Place): Result<Json, string> {
   if (Array.isArray(value)) return convertArray(value, place);
   // Binary views come before toJSON: a Buffer has one that writes its bytes as a list of numbers.
   if (hidesItsContent(value)) return err(`a ${value.constructor.name}${at(place)}`);
-  if ('toJSON' in value && typeof value.toJSON === 'function') return convert(value.toJSON(), place);
+  if ('toJSON' in value && typeof value.toJSON === 'function') {
+    return convert(Reflect.apply(value.toJSON, value, []), place);
+  }
   return convertMembers(value, place);
 }
 
