@@ -65,7 +65,7 @@ describe.each(places)('the data folder with a lock of kind %s', (place) => {
     const folder = join(root, 'data');
     const first = await holder(folder, place);
     first.child.kill('SIGSTOP');
-    expect((await holder(folder, place)).said).toContain('is in use by another process.');
+    expect((await holder(folder, place)).said).toContain('is in use by another process;');
   });
 
   it('is one folder however its path is written', async () => {
@@ -88,7 +88,7 @@ describe('openDataFolder', () => {
     const folder = join(root, 'deep', 'data');
     for (const _round of [1, 2]) {
       const opened = await openDataFolder(folder, systemClock);
-      if (!opened.ok) throw new Error(opened.error);
+      if (!opened.ok) throw new Error(opened.error.message);
       expect(existsSync(folder)).toBe(true);
       expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toBe('*\n');
       await opened.value.release();
@@ -98,6 +98,12 @@ describe('openDataFolder', () => {
   it('says what to do when the path cannot be a folder', async () => {
     writeFileSync(join(root, 'file'), '');
     const opened = await openDataFolder(join(root, 'file'), systemClock);
-    expect(opened.ok ? '' : opened.error).toMatch(/cannot be used: .*\nChoose another one with --data/);
+    expect(opened).toMatchObject({
+      ok: false,
+      error: {
+        message: expect.stringContaining('cannot be used'),
+        next: 'Choose another one with --data <folder>.',
+      },
+    });
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   hasDatabase,
   loadTemplate,
@@ -29,18 +29,11 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-let builtCount = 0;
 function kind(...ingredients: string[]): TemplateKind {
-  const build = async () => {
-    builtCount += 1;
-    return archive;
-  };
-  return { folder: join(root, 'dist'), ingredients, build };
+  return { folder: join(root, 'dist'), ingredients, build: async () => archive };
 }
 
 describe('the template database', () => {
-  afterAll(() => expect(builtCount).toBeGreaterThan(0));
-
   it('is built once with a notice and taken as it is afterwards', async () => {
     const notices: string[] = [];
     const first = await loadTemplate(kind('a'), () => notices.push('built'));
@@ -85,7 +78,7 @@ describe('unpackTarGz', () => {
   it('refuses an archive that ends in the middle', () => {
     const tar = gunzipSync(archive);
     const cut = gzipSync(tar.subarray(0, tar.length - 4096 - 1024), { level: 1 });
-    expect(() => unpackTarGz(cut, join(root, 'out'))).toThrow();
+    expect(() => unpackTarGz(cut, join(root, 'out'))).toThrow('ends in the middle');
   });
 
   it('keeps every entry inside the folder', () => {

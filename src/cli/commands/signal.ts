@@ -1,0 +1,40 @@
+import type { Advice } from '../../core/advice.ts';
+import type { Json } from '../../core/json.ts';
+import { ok, type Result } from '../../core/result.ts';
+import { connect, connectionArgs } from '../client/connection.ts';
+import { SignalAnswer } from '../client/schemas.ts';
+import { defineCliCommand } from '../command.ts';
+import { readJsonArgument } from '../read-json.ts';
+
+const PLAIN_TYPES = new Set(['pause', 'resume', 'cancel', 'update_context']);
+
+/** `pause`, `resume`, `cancel` and `update_context` go as they are; any other word is a custom signal's name. */
+export default defineCliCommand({
+  name: 'signal',
+  description: 'Send a signal: pause, resume, cancel, update_context, or a name of your own.',
+  args: {
+    id: { type: 'positional', description: 'Instance.', required: true },
+    type: { type: 'positional', description: 'Type, e.g. cancel or human_input:approve.', required: true },
+    payload: { type: 'positional', description: 'Payload: JSON, @file or -.', required: false },
+    ...connectionArgs,
+  },
+  run: async (args, terminal) => {
+    const payload: Result<Json, Advice> =
+      args.payload === undefined ? ok(null) : readJsonArgument(args.payload, 'the payload');
+    if (!payload.ok) return payload;
+    const client = connect(args);
+    if (!client.ok) return client;
+    const name = args.type.replace(/^custom:/, '');
+    const body = {
+      signal_type: PLAIN_TYPES.has(args.type) ? args.type : { custom: name },
+      payload: payload.value,
+    };
+    const path = `/instances/${encodeURIComponent(args.id)}/signals`;
+    const answer = await client.value.post(path, body, SignalAnswer);
+    if (!answer.ok) return answer;
+    const { green, dim } = terminal.palette;
+    if (args.json) terminal.out(JSON.stringify(answer.value));
+    else terminal.out(`${green('Accepted')} ${args.type} ${dim(answer.value.signal_id)}`);
+    return ok(null);
+  },
+});

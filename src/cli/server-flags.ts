@@ -1,0 +1,39 @@
+import type { GivenSetting } from './settings/resolve.ts';
+import type { SettingKey } from './settings.ts';
+
+/** Flags of `dev` and `serve`. Each stands for a setting; the rest is set by the environment or a config file. */
+export const serverArgs = {
+  port: { type: 'string', description: 'Port to listen on; 0 lets the system choose. Default 8080.' },
+  data: { type: 'string', description: 'Folder of the embedded database. Default ./.stepwell.' },
+  handlers: { type: 'string', description: 'File with your own handlers (.ts or .js).' },
+  'tick-ms': { type: 'string', description: "How often other processes' work is looked for. Default 100." },
+  'cron-tick-secs': { type: 'string', description: 'How often schedules are checked. Default 10.' },
+  json: { type: 'boolean', description: 'Print one JSON object per line.', default: false },
+  quiet: { type: 'boolean', description: 'Print warnings and errors only.', default: false },
+} as const;
+
+export interface ServerFlags {
+  readonly port?: string | undefined;
+  readonly data?: string | undefined;
+  readonly handlers?: string | undefined;
+  readonly 'tick-ms'?: string | undefined;
+  readonly 'cron-tick-secs'?: string | undefined;
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+export function settingsOfFlags(flags: ServerFlags, host: string): readonly GivenSetting[] {
+  const given = (key: SettingKey, name: string, value: string | undefined): GivenSetting[] =>
+    value === undefined ? [] : [{ key, name, value }];
+  const port =
+    flags.port === undefined ? undefined : `${host.includes(':') ? `[${host}]` : host}:${flags.port}`;
+  return [
+    ...given('httpAddr', '--port', port),
+    ...given('databaseUrl', '--data', flags.data === undefined ? undefined : `pglite:${flags.data}`),
+    ...given('handlers', '--handlers', flags.handlers),
+    ...given('tickIntervalMs', '--tick-ms', flags['tick-ms']),
+    ...given('cronTickSecs', '--cron-tick-secs', flags['cron-tick-secs']),
+    ...(flags.json ? given('logJson', '--json', 'true') : []),
+    ...(flags.quiet ? given('logLevel', '--quiet', 'warn') : []),
+  ];
+}

@@ -1,0 +1,28 @@
+import type { InstanceAnswer } from '../client/schemas.ts';
+import { type Palette, printable } from '../terminal.ts';
+import { colouredState } from './tree.ts';
+
+/** The instance in a few lines: state, times, data. */
+export function describeInstance(instance: InstanceAnswer, palette: Palette): readonly string[] {
+  const row = (name: string, value: string) => `${palette.dim(name.padEnd(10))} ${value}`;
+  const lines = [
+    row('instance', palette.bold(instance.id)),
+    row('state', colouredState(instance.state, palette)),
+    row('sequence', instance.sequence_id),
+    row('created', instance.created_at),
+    row('changed', instance.updated_at),
+  ];
+  if (instance.next_fire_at) lines.push(row('due', instance.next_fire_at));
+  lines.push(row('metadata', oneLine(instance.metadata)), row('data', ''));
+  return [...lines, ...indented(instance.context.data)];
+}
+
+/** A value as indented JSON. */
+export function indented(value: unknown): readonly string[] {
+  const text = JSON.stringify(value, null, 2) ?? 'null';
+  return text.split('\n').map((line) => `  ${printable(line)}`);
+}
+
+function oneLine(value: unknown): string {
+  return printable(JSON.stringify(value) ?? '');
+}

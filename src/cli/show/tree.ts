@@ -1,0 +1,126 @@
+import type { TreeNodeAnswer } from '../client/schemas.ts';
+import { type Palette, printable } from '../terminal.ts';
+
+/**
+ * Draws the execution tree. Nodes come in document order; what was skipped is one line, without the blocks inside it.
+ */
+export function drawTree(nodes: readonly TreeNodeAnswer[], palette: Palette): readonly string[] {
+  const childrenOf = new Map<string | null, TreeNodeAnswer[]>();
+  for (const node of nodes) {
+    const siblings = childrenOf.get(node.parent_id) ?? [];
+    siblings.push(node);
+    childrenOf.set(node.parent_id, siblings);
+  }
+  const rows = rowsOf(null, '', childrenOf);
+  const width = Math.max(0, ...rows.map((row) => row.plain.length));
+  return rows.map(({ plain, indent, node, branch }) => {
+    const name = `${palette.dim(indent)}${glyph(node.state, palette)} ${palette.bold(printable(node.block_id))}`;
+    const about = [node.block_type.padEnd(18), branch.padEnd(8), described(node, palette)];
+    return `${name}${' '.repeat(width - plain.length)}  ${palette.dim(about[0] ?? '')} ${palette.dim(about[1] ?? '')} ${about[2]}`;
+  });
+}
+
+interface Row {
+  readonly node: TreeNodeAnswer;
+  readonly indent: string;
+  readonly branch: string;
+  /** The left column without colours, to align the rest. */
+  readonly plain: string;
+}
+
+function rowsOf(
+  parent: TreeNodeAnswer | null,
+  indent: string,
+  childrenOf: ReadonlyMap<string | null, readonly TreeNodeAnswer[]>,
+): readonly Row[] {
+  if (parent?.state === 'skipped') return [];
+  const children = childrenOf.get(parent?.id ?? null) ?? [];
+  return children.flatMap((node, index) => {
+    const last = index === children.length - 1;
+    const lead = parent === null ? '' : `${indent}${last ? '└─ ' : '├─ '}`;
+    const below = parent === null ? '' : `${indent}${last ? '   ' : '│  '}`;
+    const plain = `${lead}x ${printable(node.block_id)}`;
+    const branch = branchName(parent, node.branch_index);
+    return [{ node, indent: lead, branch, plain }, ...rowsOf(node, below, childrenOf)];
+  });
+}
+
+/** What `branch_index` says for a child of this kind of block (http-api.md 5.4). */
+function branchName(parent: TreeNodeAnswer | null, index: number | null): string {
+  if (parent === null || index === null) return '';
+  switch (parent.block_type) {
+    case 'try_catch':
+      return ['try', 'catch', 'finally'][index] ?? '';
+    case 'router':
+      return `route ${index}`;
+    case 'saga':
+      return index % 2 === 0 ? `do ${index / 2}` : `undo ${(index - 1) / 2}`;
+    case 'a_b_split':
+      return `variant ${index}`;
+    default:
+      return `branch ${index}`;
+  }
+}
+
+function glyph(state: string, palette: Palette): string {
+  switch (state) {
+    case 'completed':
+      return palette.green('✔');
+    case 'failed':
+      return palette.red('✖');
+    case 'cancelled':
+      return palette.yellow('⊘');
+    case 'running':
+      return palette.cyan('▶');
+    case 'waiting':
+      return palette.magenta('◷');
+    case 'skipped':
+      return palette.dim('↷');
+    default:
+      return palette.dim('·');
+  }
+}
+
+function described(node: TreeNodeAnswer, palette: Palette): string {
+  const words = [colouredState(node.state, palette)];
+  const took = durationOf(node);
+  if (took !== null) words.push(palette.dim(took));
+  if ((node.attempt ?? 0) > 0) words.push(palette.yellow(`try ${(node.attempt ?? 0) + 1}`));
+  if (node.iteration) words.push(palette.dim(`pass ${node.iteration}`));
+  if (node.state === 'waiting' && node.reason) words.push(`for ${printable(node.reason)}`);
+  if (node.state === 'waiting' && node.wake_at) words.push(palette.dim(`until ${node.wake_at}`));
+  if (node.state === 'failed') words.push(palette.red(errorText(node.error)));
+  return words.filter((word) => word !== '').join(' ');
+}
+
+export function colouredState(state: string, palette: Palette): string {
+  switch (state) {
+    case 'completed':
+      return palette.green(state);
+    case 'failed':
+      return palette.red(state);
+    case 'waiting':
+    case 'paused':
+      return palette.magenta(state);
+    case 'running':
+    case 'scheduled':
+      return palette.cyan(state);
+    case 'cancelled':
+      return palette.yellow(state);
+    default:
+      return palette.dim(state);
+  }
+}
+
+function durationOf(node: TreeNodeAnswer): string | null {
+  if (node.started_at === null || node.completed_at === null) return null;
+  const ms = Date.parse(node.completed_at) - Date.parse(node.started_at);
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+function errorText(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  const code = 'code' in error && typeof error.code === 'string' ? `${error.code}: ` : '';
+  const message = 'message' in error && typeof error.message === 'string' ? error.message : '';
+  return printable(`${code}${message}`);
+}
