@@ -1,0 +1,121 @@
+import { canonicalJson, utf8Bytes } from '../../core/json.ts';
+import { frameKey } from '../../core/run/frame.ts';
+import type { NewRow } from '../../core/run/output-row.ts';
+import type { SupersedeRows, TurnCommit } from '../../ports/store/turn.ts';
+import { type Tx } from './database.ts';
+import { type InstanceRow, type StoredOutput, stored } from './rows.ts';
+
+/**
+ * Takes rows of earlier commits out of the lists, then adds the new ones. Answers the instant of the newest row.
+ * Instants never go back within an instance, so that (created_at, id) and (rev, ordinal) agree (RULINGS A35).
+ */
+export function applyRows(
+  tx: Tx,
+  row: InstanceRow,
+  turn: TurnCommit,
+  at: { readonly rev: number; readonly runNo: number },
+): number {
+  for (const rule of turn.supersede) supersede(tx, row.id, rule);
+  if (turn.rows.length === 0) return row.lastRowAt;
+  const createdAt = Math.max(tx.t, row.lastRowAt);
+  turn.rows.forEach((newRow, ordinal) => {
+    assertUnique(tx, row.id, newRow, at.runNo);
+    const output: StoredOutput = {
+      ...stored(newRow),
+      instanceId: row.id,
+      runNo: at.runNo,
+      rev: at.rev,
+      ordinal,
+      outputSize: utf8Bytes(canonicalJson(newRow.output)),
+      createdAt,
+      superseded: false,
+    };
+    tx.db.outputs.of(row.id).put(newRow.id, Object.freeze(output));
+  });
+  return createdAt;
+}
+
+function supersede(tx: Tx, instanceId: string, rule: SupersedeRows): void {
+  const live = liveRows(tx, instanceId).filter((row) => rule.blockIds.includes(row.blockId));
+  const newest = new Map<string, string>();
+  for (const row of live) {
+    if (rule.kinds.includes(row.kind)) newest.set(row.blockId, row.id);
+  }
+  for (const row of live) {
+    const kept = rule.keepLatest && newest.get(row.blockId) === row.id;
+    if (kept || !rule.kinds.includes(row.kind) || !isWithin(row.iteration, rule.iteration)) continue;
+    tx.db.outputs.of(instanceId).put(row.id, Object.freeze({ ...row, superseded: true }));
+  }
+}
+
+/** The empty path encloses all passes. */
+function isWithin(iteration: string, outer: string | null): boolean {
+  return outer === null || outer === '' || iteration === outer || iteration.startsWith(`${outer}/`);
+}
+
+/** Oldest first. */
+export function liveRows(tx: Tx, instanceId: string): StoredOutput[] {
+  return tx.db.outputs
+    .of(instanceId)
+    .values()
+    .filter((row) => !row.superseded)
+    .sort((left, right) => left.rev - right.rev || left.ordinal - right.ordinal);
+}
+
+/** RULINGS A35: one row per (run, block, pass, kind, attempt) and one `result` per (run, block, pass) among live rows. */
+function assertUnique(tx: Tx, instanceId: string, row: NewRow, runNo: number): void {
+  const clash = tx.db.outputs
+    .of(instanceId)
+    .values()
+    .some(
+      (other) =>
+        other.id === row.id ||
+        (!other.superseded &&
+          other.runNo === runNo &&
+          other.blockId === row.blockId &&
+          other.iteration === row.iteration &&
+          other.kind === row.kind &&
+          (other.kind === 'result' || other.attempt === row.attempt)),
+    );
+  if (clash) {
+    throw new Error(
+      `Block ${row.blockId} has a ${row.kind} row already (pass "${row.iteration}", attempt ${row.attempt}).`,
+    );
+  }
+}
+
+export function applyFrames(tx: Tx, turn: TurnCommit, granted: boolean): void {
+  const frames = tx.db.frames.of(turn.instanceId);
+  for (const ref of turn.framesDeleted) frames.remove(frameKey(ref));
+  for (const { frame, intent } of turn.frames) {
+    frames.put(frameKey(frame), stored(granted && intent !== null ? intent : frame));
+  }
+}
+
+/** Inbox, key/value store, stored collections, audit log, journal and step logs. */
+export function applySideRecords(tx: Tx, row: InstanceRow, turn: TurnCommit): void {
+  const { db, t } = tx;
+  for (const { seq, disposition } of turn.inboxDone) {
+    const fact = db.inbox
+      .of(row.id)
+      .values()
+      .find((candidate) => candidate.seq === seq);
+    if (fact !== undefined) {
+      db.inbox.of(row.id).put(fact.id, Object.freeze({ ...fact, disposition, processedAt: t }));
+    }
+  }
+  for (const write of turn.kv) {
+    if ('deleted' in write) db.kv.of(row.id).remove(write.key);
+    else db.kv.of(row.id).put(write.key, stored(write.value));
+  }
+  for (const { key, value } of turn.values) {
+    if (db.values.of(row.id).has(key)) throw new Error(`The value ${key} is stored already.`);
+    db.values.of(row.id).put(key, stored(value));
+  }
+  for (const entry of turn.audit) {
+    const written = { ...entry, instanceId: row.id, tenantId: row.tenantId, createdAt: t };
+    db.audit.of(row.id).put(entry.id, stored({ ...written, eventType: 'state_transition' }));
+  }
+  for (const entry of turn.journal) db.journal.of(row.id).put(entry.id, stored({ ...entry, createdAt: t }));
+  for (const line of turn.logs) db.logs.of(row.id).put(tx.newId(), stored(line));
+}

@@ -1,0 +1,200 @@
+import { jsonObject } from '../../core/json.ts';
+import { isTerminal } from '../../core/run/states.ts';
+import type {
+  Claim,
+  ClaimBatch,
+  ClaimDueRequest,
+  ClaimOneRequest,
+  ClaimOneResult,
+} from '../../ports/store/turn.ts';
+import { hasFreeSlot, postponeForSlot, releaseSlot } from './concurrency.ts';
+import { type Tx, findInstance, openInbox, saveInstance } from './database.ts';
+import { inClaimOrder, oldestLeaseFirst } from './claim-order.ts';
+import { type InstanceRow, recordOf } from './rows.ts';
+import { addTransition, inboxAbove } from './wake.ts';
+
+/** More claims in a row without a committed change pause the run (RULINGS B7). */
+const MAX_CLAIMS_WITHOUT_PROGRESS = 20;
+
+type LeaseRequest = Pick<ClaimDueRequest, 'leaseToken' | 'leaseOwner' | 'leaseMs'>;
+
+export function claimDue(tx: Tx, request: ClaimDueRequest): ClaimBatch {
+  const due = tx.db.instances
+    .values()
+    .filter((row) => row.leaseToken === null && row.dueAt !== null && row.dueAt <= tx.t);
+  return claimBatch(tx, request, inClaimOrder(due));
+}
+
+/** Leases of ended instances belong to operators whose process died: they are dropped, there is nothing to go on with. */
+export function claimExpired(tx: Tx, request: ClaimDueRequest): ClaimBatch {
+  const expired = tx.db.instances
+    .values()
+    .filter(
+      (row) => row.leaseUntil !== null && row.leaseUntil <= tx.t && row.leaseToken !== request.leaseToken,
+    );
+  for (const row of expired) {
+    if (isTerminal(row.state)) saveInstance(tx, withoutLease(row));
+  }
+  return claimBatch(tx, request, oldestLeaseFirst(expired.filter((row) => !isTerminal(row.state))));
+}
+
+/** An instance that may be to blame for a crash is claimed alone, so that no bystander falls with it (RULINGS A18). */
+function claimBatch(tx: Tx, request: ClaimDueRequest, order: readonly InstanceRow[]): ClaimBatch {
+  const held = heldUnder(tx, request.leaseToken);
+  if (held.length > 0) return { now: tx.t, claims: held };
+  const claims: Claim[] = [];
+  const perTenant = new Map<string, number>();
+  for (const candidate of order) {
+    if (claims.length >= request.limit) break;
+    const ofTenant = perTenant.get(candidate.tenantId) ?? 0;
+    if (request.perTenantLimit > 0 && ofTenant >= request.perTenantLimit) continue;
+    const row = countTakeOver(tx, candidate);
+    if (row.recoveryCount > 0 && claims.length > 0) continue;
+    const claim = tryClaim(tx, row, request);
+    if (claim === null) continue;
+    claims.push(claim);
+    perTenant.set(candidate.tenantId, ofTenant + 1);
+    if (row.recoveryCount > 0) break;
+  }
+  const [only] = claims;
+  if (only !== undefined && claims.length === 1) markAlone(tx, only);
+  return { now: tx.t, claims };
+}
+
+/** The row as a take-over leaves it; nothing is written before the claim is. */
+export function countTakeOver(tx: Tx, row: InstanceRow): InstanceRow {
+  if (row.leaseToken === null) return row;
+  const blamed = row.claimedAlone || hasOpenIntent(tx, row.id);
+  return { ...row, takenOver: true, recoveryCount: row.recoveryCount + (blamed ? 1 : 0) };
+}
+
+/** A dispatched leaf without a result: its handler may have brought the process down. */
+function hasOpenIntent(tx: Tx, instanceId: string): boolean {
+  return tx.db.frames
+    .of(instanceId)
+    .values()
+    .some(({ leaf }) => leaf?.state === 'running' && leaf.dispatchedAt !== null);
+}
+
+/** null when the instance was put back or paused instead. */
+export function tryClaim(tx: Tx, row: InstanceRow, request: LeaseRequest): Claim | null {
+  if (row.claimsWithoutProgress >= MAX_CLAIMS_WITHOUT_PROGRESS) {
+    pauseWithoutProgress(tx, row);
+    return null;
+  }
+  const starts = row.state === 'scheduled' && !isHeldBack(tx, row);
+  if (starts && !hasFreeSlot(tx, row)) {
+    postponeForSlot(tx, row);
+    return null;
+  }
+  const counted = { ...row, claimsWithoutProgress: row.claimsWithoutProgress + 1, waitsForSlot: false };
+  const running = starts ? { ...counted, state: 'running' as const } : counted;
+  return lease(tx, running, request);
+}
+
+/** Writes the lease under a new epoch. A claim that may run the tree begins the run (started_at). */
+function lease(tx: Tx, row: InstanceRow, request: LeaseRequest): Claim {
+  const begins = row.state === 'running' && row.startedAt === null;
+  const claimed = saveInstance(tx, {
+    ...row,
+    startedAt: begins ? tx.t : row.startedAt,
+    epoch: row.epoch + 1,
+    leaseToken: request.leaseToken,
+    leaseOwner: request.leaseOwner,
+    leaseUntil: tx.t + request.leaseMs,
+    claimedAlone: false,
+  });
+  return claimOf(tx, claimed, request.leaseToken);
+}
+
+function isHeldBack(tx: Tx, row: InstanceRow): boolean {
+  return row.nextFireAt !== null && row.nextFireAt > tx.t;
+}
+
+/** All that a turn needs to begin, read afresh. */
+export function claimOf(tx: Tx, row: InstanceRow, leaseToken: string): Claim {
+  return {
+    tenantId: row.tenantId,
+    instanceId: row.id,
+    epoch: row.epoch,
+    leaseToken,
+    leaseUntil: row.leaseUntil ?? tx.t,
+    instance: recordOf(row),
+    frames: tx.db.frames.of(row.id).values(),
+    inbox: inboxAbove(tx, row.id, 0),
+    takenOver: row.takenOver,
+    mayRun: !(row.state === 'scheduled' && row.startedAt === null && isHeldBack(tx, row)),
+  };
+}
+
+/** What a lost answer of the same claim would have carried (RULINGS A24). */
+function heldUnder(tx: Tx, leaseToken: string): readonly Claim[] {
+  return tx.db.instances
+    .values()
+    .filter((row) => row.leaseToken === leaseToken)
+    .map((row) => claimOf(tx, row, leaseToken));
+}
+
+export function markAlone(tx: Tx, claim: Claim): void {
+  const row = tx.db.instances.get(claim.instanceId);
+  if (row !== undefined) saveInstance(tx, { ...row, claimedAlone: true });
+}
+
+function pauseWithoutProgress(tx: Tx, row: InstanceRow): void {
+  if (row.state !== 'paused') addTransition(tx, row, 'paused');
+  const metadata = jsonObject([...Object.entries(row.metadata), ['paused_reason', 'no_progress']]);
+  const paused = saveInstance(tx, {
+    ...withoutLease(row),
+    state: 'paused',
+    nextFireAt: null,
+    dueAt: null,
+    claimsWithoutProgress: 0,
+    metadata,
+  });
+  if (row.state === 'running') releaseSlot(tx, paused);
+}
+
+export function withoutLease(row: InstanceRow): InstanceRow {
+  return { ...row, leaseToken: null, leaseOwner: null, leaseUntil: null, claimedAlone: false };
+}
+
+export function claimOne(tx: Tx, request: ClaimOneRequest): ClaimOneResult {
+  const { t: now } = tx;
+  const row = findInstance(tx.db, request.tenantId, request.instanceId);
+  if (row === null) return { status: 'not_found', now };
+  if (row.leaseToken === request.leaseToken) {
+    return { status: 'claimed', now, claim: claimOf(tx, row, request.leaseToken) };
+  }
+  const live = row.leaseUntil !== null && row.leaseUntil > now;
+  return request.mode === 'operator'
+    ? claimForOperator(tx, row, request, live)
+    : claimForHint(tx, row, request, live);
+}
+
+function claimForHint(tx: Tx, row: InstanceRow, request: ClaimOneRequest, live: boolean): ClaimOneResult {
+  const { t: now } = tx;
+  if (isTerminal(row.state)) return { status: 'terminal', now };
+  if (live) return { status: 'held', now };
+  const due = row.leaseToken !== null || (row.dueAt !== null && row.dueAt <= now);
+  if (!due && openInbox(tx.db, row.id).length === 0) return { status: 'not_due', now };
+  const claim = tryClaim(tx, countTakeOver(tx, row), request);
+  if (claim === null) return { status: 'not_due', now };
+  markAlone(tx, claim);
+  return { status: 'claimed', now, claim };
+}
+
+/** The state stays what it is: the operator's commit says what becomes of it, and its audit row where it came from. */
+function claimForOperator(tx: Tx, row: InstanceRow, request: ClaimOneRequest, live: boolean): ClaimOneResult {
+  const { t: now } = tx;
+  if (live && request.takeOver !== true) return { status: 'held', now };
+  const taken = live ? { ...row, takenOver: true } : countTakeOver(tx, row);
+  const claimed = saveInstance(tx, {
+    ...taken,
+    epoch: row.epoch + 1,
+    leaseToken: request.leaseToken,
+    leaseOwner: request.leaseOwner,
+    leaseUntil: now + request.leaseMs,
+    claimedAlone: false,
+  });
+  return { status: 'claimed', now, claim: claimOf(tx, claimed, request.leaseToken) };
+}

@@ -1,0 +1,112 @@
+import { isTerminal } from '../../core/run/states.ts';
+import type { CommitAnswer, TurnCommit, TurnVerdict } from '../../ports/store/turn.ts';
+import { applyChildren } from './apply-children.ts';
+import { patchInstance } from './apply-instance.ts';
+import { applyFrames, applyRows, applySideRecords } from './apply-records.ts';
+import { applyTasks } from './apply-tasks.ts';
+import { releaseSlot } from './concurrency.ts';
+import { type Tx, findInstance, saveInstance } from './database.ts';
+import type { InstanceRow } from './rows.ts';
+import { settleTurn } from './settle.ts';
+import { inboxAbove } from './wake.ts';
+
+/** Applies the turns in their order. A payload that a constraint refuses throws, and then nothing is applied. */
+export function commitTurns(tx: Tx, turns: readonly TurnCommit[]): CommitAnswer {
+  if (new Set(turns.map((turn) => turn.instanceId)).size !== turns.length) {
+    throw new Error('A batch holds at most one commit of an instance (RULINGS A14).');
+  }
+  return { now: tx.t, verdicts: turns.map((turn) => commitTurn(tx, turn)) };
+}
+
+function commitTurn(tx: Tx, turn: TurnCommit): TurnVerdict {
+  const row = findInstance(tx.db, turn.tenantId, turn.instanceId);
+  if (row === null || row.epoch !== turn.epoch) return { verdict: 'fenced' };
+  if (isRepeat(row, turn)) {
+    const inbox = inboxAbove(tx, row.id, turn.seenSeq);
+    return { verdict: 'already', granted: row.committedGranted, inbox };
+  }
+  if (row.leaseToken !== turn.leaseToken) return { verdict: 'fenced' };
+  const message = findDefect(tx, row, turn);
+  if (message !== null) return { verdict: 'bug', message };
+  if (isRefused(tx, row, turn)) return { verdict: 'refused' };
+  return applyTurn(tx, row, turn);
+}
+
+/** The same bytes again, also after the settle in them gave the lease back (RULINGS A8). */
+function isRepeat(row: InstanceRow, turn: TurnCommit): boolean {
+  return row.rev === turn.rev + 1 && row.committedToken === turn.leaseToken;
+}
+
+function findDefect(tx: Tx, row: InstanceRow, turn: TurnCommit): string | null {
+  if (turn.rev !== row.rev) return `rev ${turn.rev} does not fit, the instance is at ${row.rev}`;
+  if (turn.runNo !== row.runNo) return `run ${turn.runNo} is not the present run ${row.runNo}`;
+  if (turn.seenSeq > row.wakeSeq) return `seq ${turn.seenSeq} was never given out`;
+  const { newRun, state } = turn.instance;
+  if (newRun !== undefined && newRun.runNo !== row.runNo + 1) return `run ${newRun.runNo} skips a number`;
+  if (state !== undefined && isTerminal(state) && turn.settle?.state !== state) {
+    return `the state ${state} needs a settle`;
+  }
+  const open = new Set(inboxAbove(tx, row.id, 0).map((fact) => fact.seq));
+  const odd = turn.inboxDone.find(({ seq }) => seq > turn.seenSeq || !open.delete(seq));
+  return odd === undefined ? null : `inbox row ${odd.seq} is not open`;
+}
+
+/**
+ * RULINGS A10 to A12. An end other than a cancel acts on the absence of facts even when the turn does not say so: an
+ * accepted fact is never dropped. What was refused behind a cancel is kept for compensation.
+ */
+function isRefused(tx: Tx, row: InstanceRow, turn: TurnCommit): boolean {
+  if (row.cancelSeq !== null && turn.seenSeq < row.cancelSeq && !turn.protectedResult) {
+    for (const { blockId, iteration, attempt, output } of turn.rows.filter(({ kind }) => kind === 'result')) {
+      const id = tx.newId();
+      const details = { block_id: blockId, iteration, attempt, output };
+      tx.db.journal.of(row.id).put(id, { id, kind: 'unknown_outcome', details, createdAt: tx.t });
+    }
+    return true;
+  }
+  const ends = turn.settle?.state === 'completed' || turn.settle?.state === 'failed';
+  return (turn.strict || ends) && row.wakeSeq > turn.seenSeq;
+}
+
+function applyTurn(tx: Tx, row: InstanceRow, turn: TurnCommit): TurnVerdict {
+  const granted = row.wakeSeq <= turn.seenSeq;
+  const rev = row.rev + 1;
+  const runNo = turn.instance.newRun?.runNo ?? row.runNo;
+  const lastRowAt = applyRows(tx, row, turn, { rev, runNo });
+  applyFrames(tx, turn, granted);
+  applySideRecords(tx, row, turn);
+  applyTasks(tx, row, turn);
+  const patched = saveInstance(tx, {
+    ...patchInstance(row, turn),
+    rev,
+    lastRowAt,
+    hasHistory: row.hasHistory || turn.rows.length > 0 || turn.kv.length > 0,
+    recoveryCount: turn.hasResult || turn.instance.newRun !== undefined ? 0 : row.recoveryCount,
+    claimsWithoutProgress: hasProgress(turn) ? 0 : row.claimsWithoutProgress,
+    committedToken: turn.leaseToken,
+    committedGranted: granted,
+  });
+  applyChildren(tx, patched, turn);
+  if (turn.settle !== null) settleTurn(tx, patched.id, turn.settle, turn.seenSeq);
+  if (row.state === 'running' && tx.db.instances.get(row.id)?.state !== 'running') releaseSlot(tx, patched);
+  return { verdict: 'ok', granted, inbox: inboxAbove(tx, row.id, turn.seenSeq) };
+}
+
+/** Anything that lasts. A turn that only settles has done nothing but hold a lease (RULINGS B7). */
+function hasProgress(turn: TurnCommit): boolean {
+  const written = [
+    turn.rows,
+    turn.supersede,
+    turn.frames,
+    turn.framesDeleted,
+    turn.inboxDone,
+    turn.kv,
+    turn.values,
+    turn.tasksCreated,
+    turn.tasksClosed,
+    turn.childrenStarted,
+    turn.childrenCancelled,
+    Object.keys(turn.instance).filter((column) => column !== 'state' && column !== 'currentStep'),
+  ];
+  return turn.stepsDelta > 0 || written.some((part) => part.length > 0);
+}

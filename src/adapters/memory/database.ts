@@ -1,0 +1,157 @@
+import type { Frame } from '../../core/run/frame.ts';
+import { checkPromises } from '../../core/run/promises.ts';
+import type { Json } from '../../core/json.ts';
+import type { TaskEvent } from '../../ports/store/accept.ts';
+import type { SequenceRecord, TriggerRecord } from '../../ports/store/catalog.ts';
+import type { AuditRow } from '../../ports/store/reads.ts';
+import type { StepLogLine } from '../../ports/store/turn.ts';
+import {
+  type DeliveryRow,
+  type InstanceRow,
+  type JournalRow,
+  type StoredFact,
+  type StoredOutput,
+  type TaskRow,
+  type WorkerRow,
+  viewOf,
+} from './rows.ts';
+import { Grouped, Table, type UndoLog } from './table.ts';
+
+/** All state of a memory store. Rows are immutable; a change replaces the row. */
+export interface Database {
+  readonly log: UndoLog;
+  readonly instances: Table<InstanceRow>;
+  readonly frames: Grouped<Frame>;
+  readonly outputs: Grouped<StoredOutput>;
+  readonly inbox: Grouped<StoredFact>;
+  readonly kv: Grouped<Json>;
+  readonly values: Grouped<Json>;
+  readonly audit: Grouped<AuditRow>;
+  readonly journal: Grouped<JournalRow>;
+  readonly logs: Grouped<StepLogLine>;
+  /** By parent: the unique key of a child to its id (RULINGS A17). */
+  readonly children: Grouped<string>;
+  /** By instance. */
+  readonly tasks: Grouped<TaskRow>;
+  /** Task id to instance id. */
+  readonly taskOwners: Table<string>;
+  /** By task. */
+  readonly taskEvents: Grouped<TaskEvent>;
+  readonly workers: Table<WorkerRow>;
+  /** Idempotency keys of starts to instance ids. */
+  readonly startKeys: Table<string>;
+  readonly deliveries: Table<DeliveryRow>;
+  /** Nonces to the instant at which they may be used again. */
+  readonly nonces: Table<number>;
+  readonly sequences: Table<SequenceRecord>;
+  readonly triggers: Table<TriggerRecord>;
+}
+
+/** One operation: all of it happens at one instant, and all of it or nothing. */
+export interface Tx {
+  readonly db: Database;
+  /** Database time, epoch ms. */
+  readonly t: number;
+  /** UUIDs of version 7, ascending. */
+  readonly newId: () => string;
+  /** Instances that the operation changed. */
+  readonly touched: Set<string>;
+}
+
+export function createDatabase(): Database {
+  const log: UndoLog = { steps: null };
+  return {
+    log,
+    instances: new Table(log),
+    frames: new Grouped(log),
+    outputs: new Grouped(log),
+    inbox: new Grouped(log),
+    kv: new Grouped(log),
+    values: new Grouped(log),
+    audit: new Grouped(log),
+    journal: new Grouped(log),
+    logs: new Grouped(log),
+    children: new Grouped(log),
+    tasks: new Grouped(log),
+    taskOwners: new Table(log),
+    taskEvents: new Grouped(log),
+    workers: new Table(log),
+    startKeys: new Table(log),
+    deliveries: new Table(log),
+    nonces: new Table(log),
+    sequences: new Table(log),
+    triggers: new Table(log),
+  };
+}
+
+/**
+ * Runs one operation. What throws leaves nothing behind, and neither does what would leave an instance stuck
+ * (DESIGN promise 2): the part that a CHECK constraint plays in a database.
+ */
+export function atomically<T>(db: Database, clock: Pick<Tx, 't' | 'newId'>, operation: (tx: Tx) => T): T {
+  const tx: Tx = { db, ...clock, touched: new Set() };
+  db.log.steps = [];
+  try {
+    const answer = operation(tx);
+    for (const id of tx.touched) assertPromises(tx, id);
+    return answer;
+  } catch (error) {
+    for (const undo of db.log.steps.reverse()) undo();
+    throw error;
+  } finally {
+    db.log.steps = null;
+  }
+}
+
+function assertPromises(tx: Tx, id: string): void {
+  const row = tx.db.instances.get(id);
+  if (row === undefined) return;
+  const broken = checkPromises({
+    instance: viewOf(row),
+    frames: tx.db.frames.of(id).values(),
+    openTasks: openTasks(tx.db, id),
+  });
+  if (broken.length > 0) throw new Error(`The store would leave an instance stuck: ${broken.join('; ')}.`);
+}
+
+export function saveInstance(tx: Tx, row: InstanceRow): InstanceRow {
+  const saved = Object.freeze({ ...row, updatedAt: tx.t });
+  tx.db.instances.put(row.id, saved);
+  tx.touched.add(row.id);
+  return saved;
+}
+
+/** The instance, when it exists and the tenant may see it. */
+export function findInstance(db: Database, tenantId: string | null, id: string): InstanceRow | null {
+  const row = db.instances.get(id);
+  return row !== undefined && (tenantId === null || row.tenantId === tenantId) ? row : null;
+}
+
+export function openTasks(db: Database, instanceId: string): TaskRow[] {
+  return db.tasks.of(instanceId).values().filter(isOpenTask);
+}
+
+export function isOpenTask(task: TaskRow): boolean {
+  return !task.removed && (task.state === 'pending' || task.state === 'claimed');
+}
+
+/** Inbox rows that no turn has processed, in the order of acceptance. */
+export function openInbox(db: Database, instanceId: string): StoredFact[] {
+  return db.inbox
+    .of(instanceId)
+    .values()
+    .filter((fact) => fact.disposition === null)
+    .sort((left, right) => left.seq - right.seq);
+}
+
+/** UUIDs of version 7 from the store's clock and a counter: unique and ascending, but not random. */
+export function createIds(now: () => number): () => string {
+  let count = 0;
+  let lastMs = 0;
+  return () => {
+    count += 1;
+    lastMs = Math.max(lastMs, now());
+    const time = lastMs.toString(16).padStart(12, '0');
+    return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${count.toString(16).padStart(12, '0')}`;
+  };
+}

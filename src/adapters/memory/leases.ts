@@ -1,0 +1,85 @@
+import { isTerminal } from '../../core/run/states.ts';
+import type { LeaseRef, NextWake } from '../../ports/store/turn.ts';
+import { countTakeOver, withoutLease } from './claims.ts';
+import { releaseSlot } from './concurrency.ts';
+import { type Tx, saveInstance } from './database.ts';
+import type { InstanceRow } from './rows.ts';
+import { addTransition, inboxAbove } from './wake.ts';
+
+/** The row when the lease is still held under this epoch and token, live or not. */
+export function heldRow(tx: Tx, ref: LeaseRef): InstanceRow | null {
+  const row = tx.db.instances.get(ref.instanceId);
+  const held =
+    row !== undefined &&
+    row.tenantId === ref.tenantId &&
+    row.epoch === ref.epoch &&
+    row.leaseToken === ref.leaseToken;
+  return held ? row : null;
+}
+
+export function renewLeases(tx: Tx, leases: readonly LeaseRef[], leaseMs: number): ReadonlySet<string> {
+  const renewed = new Set<string>();
+  for (const ref of leases) {
+    const row = heldRow(tx, ref);
+    if (row === null) continue;
+    saveInstance(tx, { ...row, leaseUntil: tx.t + leaseMs });
+    renewed.add(row.id);
+  }
+  return renewed;
+}
+
+/** The claim is undone: it counts for nothing, and running -> scheduled leaves no audit row, as the claim left none. */
+export function releaseLeases(tx: Tx, leases: readonly LeaseRef[]): void {
+  for (const ref of leases) {
+    const row = heldRow(tx, ref);
+    if (row === null) continue;
+    const free = withoutLease({ ...row, claimsWithoutProgress: Math.max(0, row.claimsWithoutProgress - 1) });
+    if (isTerminal(row.state)) saveInstance(tx, free);
+    else if (row.state === 'running') {
+      const back = saveInstance(tx, { ...free, state: 'scheduled', nextFireAt: tx.t, dueAt: tx.t });
+      releaseSlot(tx, back);
+    } else saveInstance(tx, { ...free, dueAt: tx.t });
+  }
+}
+
+/** Like the sweep finding them expired ([REC-1]), all at once: running ones become scheduled at now. */
+export function voidAllLeases(tx: Tx): number {
+  const leased = tx.db.instances.values().filter((row) => row.leaseToken !== null);
+  for (const row of leased) {
+    if (isTerminal(row.state)) {
+      saveInstance(tx, withoutLease(row));
+      continue;
+    }
+    const free = { ...withoutLease(countTakeOver(tx, row)), epoch: row.epoch + 1, dueAt: tx.t };
+    if (row.state === 'running') {
+      addTransition(tx, row, 'scheduled');
+      releaseSlot(tx, saveInstance(tx, { ...free, state: 'scheduled', nextFireAt: tx.t }));
+    } else saveInstance(tx, free);
+  }
+  return leased.length;
+}
+
+export function peekInbox(
+  tx: Tx,
+  leases: readonly (LeaseRef & { readonly seenSeq: number })[],
+): ReadonlySet<string> {
+  const news = leases.filter(
+    (ref) => heldRow(tx, ref) !== null && inboxAbove(tx, ref.instanceId, ref.seenSeq).length > 0,
+  );
+  return new Set(news.map((ref) => ref.instanceId));
+}
+
+export function nextWake(tx: Tx): NextWake {
+  let dueAt: number | null = null;
+  let leaseUntil: number | null = null;
+  for (const row of tx.db.instances.values()) {
+    if (row.leaseUntil === null) dueAt = least(dueAt, row.dueAt);
+    else leaseUntil = least(leaseUntil, row.leaseUntil);
+  }
+  return { now: tx.t, dueAt, leaseUntil };
+}
+
+function least(left: number | null, right: number | null): number | null {
+  if (left === null || right === null) return left ?? right;
+  return Math.min(left, right);
+}

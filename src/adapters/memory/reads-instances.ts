@@ -1,0 +1,189 @@
+import { type Json, compareCodePoints, isJsonArray, member } from '../../core/json.ts';
+import { type NodeRow, type OutputRow, isVisibleToTemplates } from '../../core/run/output-row.ts';
+import type {
+  AuditRow,
+  Frontier,
+  GateItem,
+  InstanceKey,
+  InstanceView,
+  ListGatesQuery,
+  ListInstancesQuery,
+} from '../../ports/store/reads.ts';
+import type { StepLogLine } from '../../ports/store/turn.ts';
+import { liveRows } from './apply-records.ts';
+import { type Tx, findInstance, openTasks } from './database.ts';
+import { type InstanceRow, type StoredOutput, viewOf } from './rows.ts';
+import { oldestFirst, taskView } from './tasks.ts';
+import { inboxAbove } from './wake.ts';
+
+/** Keys that begin so belong to the engine (handlers.md 1.4). */
+const RESERVED_PREFIX = '__';
+
+export function readOutputs(
+  tx: Tx,
+  key: InstanceKey,
+  blockIds: readonly string[] | 'all',
+): ReadonlyMap<string, Json> {
+  const latest = new Map<string, Json>();
+  if (findInstance(tx.db, key.tenantId, key.instanceId) === null) return latest;
+  for (const row of liveRows(tx, key.instanceId)) {
+    if (!isVisibleToTemplates(row.kind) || (blockIds !== 'all' && !blockIds.includes(row.blockId))) continue;
+    latest.set(row.blockId, row.output);
+  }
+  return latest;
+}
+
+export function readState(
+  tx: Tx,
+  key: InstanceKey,
+  keys: readonly string[] | 'all',
+): ReadonlyMap<string, Json> {
+  if (findInstance(tx.db, key.tenantId, key.instanceId) === null) return new Map();
+  return new Map(
+    tx.db.kv
+      .of(key.instanceId)
+      .entries()
+      .filter(([name]) => (keys === 'all' ? !name.startsWith(RESERVED_PREFIX) : keys.includes(name))),
+  );
+}
+
+export function countState(tx: Tx, key: InstanceKey): number {
+  return readState(tx, key, 'all').size;
+}
+
+export function readItems(
+  tx: Tx,
+  key: InstanceKey,
+  snapshotKey: string,
+  range: { readonly from: number; readonly count: number },
+): readonly Json[] {
+  if (findInstance(tx.db, key.tenantId, key.instanceId) === null) return [];
+  const value = tx.db.values.of(key.instanceId).get(snapshotKey);
+  return isJsonArray(value) ? value.slice(range.from, range.from + range.count) : [];
+}
+
+export function getInstance(tx: Tx, tenantId: string | null, id: string): InstanceView | null {
+  const row = findInstance(tx.db, tenantId, id);
+  return row === null ? null : viewOf(row);
+}
+
+export function listInstances(tx: Tx, query: ListInstancesQuery): readonly InstanceView[] {
+  return tx.db.instances
+    .values()
+    .filter((row) => matches(row, query))
+    .filter((row) => query.states.length === 0 || query.states.includes(row.state))
+    .filter((row) => query.metadata.every(([key, value]) => member(row.metadata, key) === value))
+    .sort((a, b) => b.updatedAt - a.updatedAt || compareCodePoints(b.id, a.id))
+    .slice(query.offset, query.offset + query.limit)
+    .map(viewOf);
+}
+
+/** null in a filter means any. */
+function matches(
+  row: InstanceRow,
+  filter: Pick<ListInstancesQuery, 'tenantId' | 'namespace' | 'sequenceId'>,
+): boolean {
+  return (
+    (filter.tenantId === null || row.tenantId === filter.tenantId) &&
+    (filter.namespace === null || row.namespace === filter.namespace) &&
+    (filter.sequenceId === null || row.sequenceId === filter.sequenceId)
+  );
+}
+
+export function listOutputs(
+  tx: Tx,
+  tenantId: string | null,
+  id: string,
+  include: { readonly node: boolean; readonly retry: boolean },
+): readonly OutputRow[] | null {
+  if (findInstance(tx.db, tenantId, id) === null) return null;
+  return liveRows(tx, id)
+    .filter((row) => (row.kind !== 'node' || include.node) && (row.kind !== 'retry' || include.retry))
+    .map(outputView);
+}
+
+function outputView({ superseded: _superseded, ...row }: StoredOutput): OutputRow {
+  return row;
+}
+
+export function listNodeRows(tx: Tx, tenantId: string | null, id: string): readonly NodeRow[] | null {
+  if (findInstance(tx.db, tenantId, id) === null) return null;
+  const latest = new Map<string, NodeRow>();
+  for (const { blockId, iteration, kind, attempt, startedAt, createdAt, output } of liveRows(tx, id)) {
+    if (kind !== 'result' && kind !== 'node') continue;
+    const node = kind === 'node' ? output : null;
+    latest.set(blockId, { blockId, iteration, kind, attempt, startedAt, createdAt, node });
+  }
+  return [...latest.values()];
+}
+
+export function getFrontier(tx: Tx, tenantId: string | null, id: string): Frontier | null {
+  const row = findInstance(tx.db, tenantId, id);
+  if (row === null) return null;
+  return {
+    instance: viewOf(row),
+    frames: tx.db.frames.of(id).values(),
+    inbox: inboxAbove(tx, id, 0),
+    openTasks: openTasks(tx.db, id).sort(oldestFirst).map(taskView),
+    now: tx.t,
+  };
+}
+
+/** Oldest first. */
+export function listChildren(tx: Tx, tenantId: string | null, id: string): readonly InstanceView[] | null {
+  if (findInstance(tx.db, tenantId, id) === null) return null;
+  return tx.db.children
+    .of(id)
+    .values()
+    .flatMap((childId) => tx.db.instances.get(childId) ?? [])
+    .sort((a, b) => a.createdAt - b.createdAt || compareCodePoints(a.id, b.id))
+    .map(viewOf);
+}
+
+/** Newest first (http-api.md 5.4). */
+export function listAudit(
+  tx: Tx,
+  tenantId: string | null,
+  id: string,
+  limit: number,
+): readonly AuditRow[] | null {
+  if (findInstance(tx.db, tenantId, id) === null) return null;
+  return tx.db.audit.of(id).values().reverse().slice(0, limit);
+}
+
+/** Ordered by their instants, then as they were written. */
+export function listLogs(
+  tx: Tx,
+  tenantId: string | null,
+  id: string,
+  limit: number,
+): readonly StepLogLine[] | null {
+  if (findInstance(tx.db, tenantId, id) === null) return null;
+  return tx.db.logs
+    .of(id)
+    .values()
+    .sort((a, b) => a.at - b.at)
+    .slice(0, limit);
+}
+
+export function listOpenGates(
+  tx: Tx,
+  query: ListGatesQuery,
+): { readonly items: readonly GateItem[]; readonly total: number } {
+  const gates = tx.db.instances
+    .values()
+    .filter((row) => matches(row, query) && (query.instanceId === null || row.id === query.instanceId))
+    .filter((row) => row.state === 'waiting' || row.state === 'scheduled')
+    .sort((a, b) => b.createdAt - a.createdAt || compareCodePoints(b.id, a.id))
+    .flatMap((row) => gatesOf(tx, row));
+  return { items: gates.slice(query.offset, query.offset + query.limit), total: gates.length };
+}
+
+function gatesOf(tx: Tx, row: InstanceRow): GateItem[] {
+  const sequenceName = tx.db.sequences.get(row.sequenceId)?.name ?? '';
+  return tx.db.frames
+    .of(row.id)
+    .values()
+    .filter(({ leaf }) => leaf?.state === 'waiting' && leaf.gate !== null)
+    .map((frame) => ({ instance: viewOf(row), sequenceName, frame }));
+}

@@ -1,0 +1,127 @@
+import type { Json } from '../../core/json.ts';
+import type { OutputRow } from '../../core/run/output-row.ts';
+import type { WorkerTask } from '../../ports/store/accept.ts';
+import type { InstanceView } from '../../ports/store/reads.ts';
+import type { InboxDone, InboxRow, InstanceRecord, JournalEntry } from '../../ports/store/turn.ts';
+
+/** An instance with the columns that no reader sees. */
+export interface InstanceRow extends InstanceView {
+  readonly leaseToken: string | null;
+  /** The present lease came from a claim of one row: losing it says that this instance is to blame (RULINGS A18). */
+  readonly claimedAlone: boolean;
+  /** A lease was lost and no turn has settled since. */
+  readonly takenOver: boolean;
+  readonly claimsWithoutProgress: number;
+  readonly wakeSeq: number;
+  /** Seq of the first cancel signal (RULINGS A10). */
+  readonly cancelSeq: number | null;
+  /** Token of the last commit, and whether its intents held: answers a repeated commit (RULINGS A8). */
+  readonly committedToken: string | null;
+  readonly committedGranted: boolean;
+  /** Put back at a claim because its concurrency key was full ([CONC-2]). */
+  readonly waitsForSlot: boolean;
+  readonly originalInput: Json;
+  /** Instant of the newest row: later rows are never older ([OUT-1]). */
+  readonly lastRowAt: number;
+}
+
+export interface StoredOutput extends OutputRow {
+  readonly superseded: boolean;
+}
+
+export interface StoredFact extends InboxRow {
+  readonly disposition: InboxDone['disposition'] | null;
+  readonly processedAt: number | null;
+}
+
+/** A `removed` task is known from its events only ([WRK-6]). */
+export interface TaskRow extends WorkerTask {
+  readonly iteration: string;
+  readonly removed: boolean;
+}
+
+export interface JournalRow extends JournalEntry {
+  readonly createdAt: number;
+}
+
+export interface WorkerRow {
+  readonly workerId: string;
+  readonly tenantId: string | null;
+  readonly version: string | null;
+  readonly lastSeenAt: number;
+  /** Handler name to the instant of its last poll. */
+  readonly handlers: ReadonlyMap<string, number>;
+  readonly queues: readonly string[];
+}
+
+/** A start that a webhook must not repeat. */
+export interface DeliveryRow {
+  readonly instanceId: string;
+  readonly expiresAt: number;
+}
+
+/**
+ * The value as a database would give it back: a copy that shares nothing with the caller's, `-0` as `0`, members that
+ * are undefined left out. Frozen all the way down, so it may be handed out again and again.
+ */
+export function stored<T>(value: T): T {
+  // The JSON round trip keeps the shape of every stored type; it is the border of this store.
+  return deepFreeze(JSON.parse(JSON.stringify(value)) as T);
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) deepFreeze(part);
+  }
+  return value;
+}
+
+export function recordOf(row: InstanceRow): InstanceRecord {
+  return {
+    id: row.id,
+    tenantId: row.tenantId,
+    namespace: row.namespace,
+    sequenceId: row.sequenceId,
+    state: row.state,
+    priority: row.priority,
+    timezone: row.timezone,
+    nextFireAt: row.nextFireAt,
+    data: row.data,
+    config: row.config,
+    audit: row.audit,
+    metadata: row.metadata,
+    parent: row.parent,
+    depth: row.depth,
+    sessionId: row.sessionId,
+    dryRun: row.dryRun,
+    dryRunAutoApprove: row.dryRunAutoApprove,
+    createdAt: row.createdAt,
+    startedAt: row.startedAt,
+    runNo: row.runNo,
+    runId: row.runId,
+    rev: row.rev,
+    totalSteps: row.totalSteps,
+    recoveryCount: row.recoveryCount,
+    cancelRequestedAt: row.cancelRequestedAt,
+    currentStep: row.currentStep,
+    hasHistory: row.hasHistory,
+  };
+}
+
+export function viewOf(row: InstanceRow): InstanceView {
+  return {
+    ...recordOf(row),
+    updatedAt: row.updatedAt,
+    concurrencyKey: row.concurrencyKey,
+    maxConcurrency: row.maxConcurrency,
+    idempotencyKey: row.idempotencyKey,
+    budget: row.budget,
+    epoch: row.epoch,
+    leaseOwner: row.leaseOwner,
+    leaseUntil: row.leaseUntil,
+    dueAt: row.dueAt,
+    openWaits: row.openWaits,
+    failure: row.failure,
+  };
+}

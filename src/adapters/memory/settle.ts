@@ -1,0 +1,49 @@
+import { isTerminal } from '../../core/run/states.ts';
+import type { Fact, Settle } from '../../ports/store/turn.ts';
+import { cancelChild } from './apply-children.ts';
+import { closeTask } from './apply-tasks.ts';
+import { withoutLease } from './claims.ts';
+import { type Tx, openInbox, openTasks, saveInstance } from './database.ts';
+import { type InstanceRow, stored } from './rows.ts';
+import { acceptFact } from './wake.ts';
+
+/** Ends the turn: state, due time, lease. A fact that came in meanwhile makes the instance due at once (RULINGS A5). */
+export function settleTurn(tx: Tx, id: string, settle: Settle, seenSeq: number): void {
+  const row = tx.db.instances.get(id);
+  if (row === undefined) return;
+  const ended = isTerminal(settle.state);
+  const woken = !ended && row.wakeSeq > seenSeq;
+  const settled = saveInstance(tx, {
+    ...withoutLease(row),
+    state: settle.state,
+    nextFireAt: settle.nextFireAt,
+    dueAt: woken ? tx.t : settle.dueAt,
+    openWaits: settle.openWaits,
+    failure: stored(settle.failure),
+    takenOver: false,
+  });
+  if (ended) endInstance(tx, settled);
+}
+
+/** [INS-14]: tasks close, children get a cancel ([SUB-9]), facts behind a cancel expire ([SIG-8]), the parent wakes. */
+function endInstance(tx: Tx, row: InstanceRow): void {
+  for (const task of openTasks(tx.db, row.id)) closeTask(tx, task, 'cancelled');
+  for (const childId of tx.db.children.of(row.id).values()) cancelChild(tx, row, childId, tx.newId());
+  for (const fact of openInbox(tx.db, row.id)) {
+    tx.db.inbox
+      .of(row.id)
+      .put(fact.id, Object.freeze({ ...fact, disposition: 'expired', processedAt: tx.t }));
+  }
+  wakeParent(tx, row);
+}
+
+/** [SUB-8]: in the transaction in which the child ends. A parent that has ended is not changed ([SUB-10]). */
+function wakeParent(tx: Tx, child: InstanceRow): void {
+  const { parent, state } = child;
+  if (parent === null || !isTerminal(state)) return;
+  const row = tx.db.instances.get(parent.instanceId);
+  if (row === undefined || isTerminal(row.state)) return;
+  const error = child.failure?.error ?? null;
+  const fact: Fact = { kind: 'child', childId: child.id, blockId: parent.blockId, state, error };
+  acceptFact(tx, row, { id: tx.newId(), fact, moves: true });
+}

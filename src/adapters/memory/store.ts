@@ -1,0 +1,121 @@
+import type { AcceptStore } from '../../ports/store/accept.ts';
+import type { CatalogStore } from '../../ports/store/catalog.ts';
+import type { ReadStore } from '../../ports/store/reads.ts';
+import type { Store } from '../../ports/store/store.ts';
+import type { TurnStore } from '../../ports/store/turn.ts';
+import * as catalog from './catalog.ts';
+import { claimDue, claimExpired, claimOne } from './claims.ts';
+import { commitTurns } from './commit.ts';
+import { type Tx, atomically, createDatabase, createIds } from './database.ts';
+import { patchContext, signal } from './facts.ts';
+import { nextWake, peekInbox, releaseLeases, renewLeases, voidAllLeases } from './leases.ts';
+import * as instances from './reads-instances.ts';
+import * as taskReads from './reads-tasks.ts';
+import { KnownKey, removeExpired, start } from './start.ts';
+import { heartbeatTask, pollTasks, releaseSilentTasks, reportTask } from './tasks.ts';
+
+/** Runs an operation at one instant; its answer is a promise, as with a database. */
+type Run = <T>(operation: (tx: Tx) => T) => Promise<T>;
+
+/**
+ * A store in this process's memory, for tests and dry runs: the semantics of the database adapters without their
+ * durability. What goes in is copied, what comes out is frozen.
+ *
+ * @param options.now The store's clock, epoch milliseconds: what the database's clock is to the others.
+ */
+export function createMemoryStore(options: { readonly now: () => number }): Store {
+  const db = createDatabase();
+  const newId = createIds(options.now);
+  // The body runs before the first await, so operations are carried out in the order of the calls, one by one.
+  const run: Run = async (operation) => atomically(db, { t: options.now(), newId }, operation);
+  return {
+    ...turnPart(run),
+    ...acceptPart(run),
+    ...catalogPart(run),
+    ...readPart(run),
+    close: () => Promise.resolve(),
+  };
+}
+
+function turnPart(run: Run): TurnStore {
+  return {
+    claimDue: (request) => run((tx) => claimDue(tx, request)),
+    claimOne: (request) => run((tx) => claimOne(tx, request)),
+    claimExpired: (request) => run((tx) => claimExpired(tx, request)),
+    commit: (turns) => run((tx) => commitTurns(tx, turns)),
+    renewLeases: (leases, leaseMs) => run((tx) => renewLeases(tx, leases, leaseMs)),
+    releaseLeases: (leases) => run((tx) => releaseLeases(tx, leases)),
+    voidAllLeases: () => run(voidAllLeases),
+    peekInbox: (leases) => run((tx) => peekInbox(tx, leases)),
+    nextWake: () => run(nextWake),
+  };
+}
+
+function acceptPart(run: Run): AcceptStore {
+  return {
+    async start(request) {
+      try {
+        return await run((tx) => start(tx, request));
+      } catch (error) {
+        if (error instanceof KnownKey) return { status: 'known_key', index: error.index };
+        throw error;
+      }
+    },
+    signal: (request) => run((tx) => signal(tx, request)),
+    patchContext: (request) => run((tx) => patchContext(tx, request)),
+    reportTask: (request) => run((tx) => reportTask(tx, request)),
+    heartbeatTask: (request) => run((tx) => heartbeatTask(tx, request)),
+    pollTasks: (request) => run((tx) => pollTasks(tx, request)),
+    releaseSilentTasks: (silentMs, limit) => run((tx) => releaseSilentTasks(tx, silentMs, limit)),
+    removeExpired: (limit) => run((tx) => removeExpired(tx, limit)),
+  };
+}
+
+function catalogPart(run: Run): CatalogStore {
+  return {
+    insertSequence: (sequence) => run((tx) => catalog.insertSequence(tx, sequence)),
+    getSequence: (tenantId, id) => run(({ db }) => catalog.getSequence(db, tenantId, id)),
+    findSequence: (name) => run(({ db }) => catalog.findSequence(db, name)),
+    listSequences: (query) => run(({ db }) => catalog.listSequences(db, query)),
+    listVersions: (name) => run(({ db }) => catalog.listVersions(db, name)),
+    deprecateSequence: (tenantId, id) => run((tx) => catalog.deprecateSequence(tx, tenantId, id)),
+    setSequenceStatus: (tenantId, id, from, to) =>
+      run((tx) => catalog.setSequenceStatus(tx, tenantId, id, { from, to })),
+    deleteSequence: (tenantId, id) => run((tx) => catalog.deleteSequence(tx, tenantId, id)),
+    insertTrigger: (trigger) => run((tx) => catalog.insertTrigger(tx, trigger)),
+    getTrigger: (tenantId, slug) => run(({ db }) => catalog.getTrigger(db, tenantId, slug)),
+    listTriggers: (tenantId, limit) => run(({ db }) => catalog.listTriggers(db, tenantId, limit)),
+    deleteTrigger: (tenantId, slug) => run((tx) => catalog.deleteTrigger(tx, tenantId, slug)),
+  };
+}
+
+function readPart(run: Run): ReadStore {
+  return {
+    readOutputs: (key, blockIds) => run((tx) => instances.readOutputs(tx, key, blockIds)),
+    readState: (key, keys) => run((tx) => instances.readState(tx, key, keys)),
+    countState: (key) => run((tx) => instances.countState(tx, key)),
+    readItems: (key, snapshotKey, from, count) =>
+      run((tx) => instances.readItems(tx, key, snapshotKey, { from, count })),
+    getInstance: (tenantId, id) => run((tx) => instances.getInstance(tx, tenantId, id)),
+    listInstances: (query) => run((tx) => instances.listInstances(tx, query)),
+    listOutputs: (tenantId, id, include) => run((tx) => instances.listOutputs(tx, tenantId, id, include)),
+    listNodeRows: (tenantId, id) => run((tx) => instances.listNodeRows(tx, tenantId, id)),
+    getFrontier: (tenantId, id) => run((tx) => instances.getFrontier(tx, tenantId, id)),
+    listChildren: (tenantId, id) => run((tx) => instances.listChildren(tx, tenantId, id)),
+    listAudit: (tenantId, id, limit) => run((tx) => instances.listAudit(tx, tenantId, id, limit)),
+    listLogs: (tenantId, id, limit) => run((tx) => instances.listLogs(tx, tenantId, id, limit)),
+    listOpenGates: (query) => run((tx) => instances.listOpenGates(tx, query)),
+    getTask: (tenantId, taskId) => run(({ db }) => taskReads.getTask(db, tenantId, taskId)),
+    listTasks: (query) => run(({ db }) => taskReads.listTasks(db, query)),
+    listTaskEvents: (tenantId, taskId, limit) =>
+      run(({ db }) => taskReads.listTaskEvents(db, tenantId, taskId, limit)),
+    taskStats: (tenantId) => run(({ db }) => taskReads.taskStats(db, tenantId)),
+    listWorkers: (tenantId, aliveWithinMs, includeStale) =>
+      run((tx) => taskReads.listWorkers(tx, tenantId, aliveWithinMs, includeStale)),
+    hasWorkerFor: (handlerName, withinMs) => run((tx) => taskReads.hasWorkerFor(tx, handlerName, withinMs)),
+    ping: () => run(({ t }) => ({ now: t, schemaVersion: MEMORY_SCHEMA_VERSION })),
+  };
+}
+
+/** There is no schema that could be behind; any positive number says so. */
+const MEMORY_SCHEMA_VERSION = 1;
