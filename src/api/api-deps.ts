@@ -1,0 +1,38 @@
+import type { TreeNode } from './schemas/tree.ts';
+import type { UseCaseDeps } from '../engine/use-case.ts';
+
+/** All that the API needs. Nothing here is made by the API itself, so that every host can bring its own. */
+export interface ApiDeps extends UseCaseDeps {
+  readonly settings: ApiSettings;
+  readonly service: ServiceFacts;
+  /** Address of the peer, from what the host hands to the app; empty when it is unknown. */
+  readonly peerOf: (hostEnv: unknown) => string;
+  /** The tree view of an instance; null when it is unknown to this tenant. */
+  readonly treeOf: (tenantId: string | null, instanceId: string) => Promise<readonly TreeNode[] | null>;
+}
+
+/** The keys are those of the settings (http-api.md 30). */
+export interface ApiSettings {
+  /** Root key; null is the insecure mode, in which every caller is an administrator. */
+  readonly apiKey: string | null;
+  readonly requireTenantHeader: boolean;
+  /** Tenant of a call without header, where none is required; null: the call sees all tenants. */
+  readonly defaultTenantId: string | null;
+  readonly corsOrigins: readonly string[];
+  /** 0: no cap. */
+  readonly maxConcurrentRequests: number;
+  readonly maxBodyBytes: number;
+  readonly maxWebhookBodyBytes: number;
+  readonly webhookRatePerSec: number;
+  readonly envLabel: string | null;
+  readonly envColor: string | null;
+}
+
+export interface ServiceFacts {
+  /** Version of the package. */
+  readonly version: string;
+  /** Schema version that this build needs. */
+  readonly schemaVersion: number;
+  /** Why the process should get no traffic, apart from its database; null when it should. */
+  readonly notReadyReason: () => 'engine_stopped' | 'draining' | null;
+}

@@ -1,0 +1,140 @@
+import { Hono, type Context } from 'hono';
+import { cors } from 'hono/cors';
+import { API_PREFIX, markAlias } from './alias.ts';
+import type { ApiDeps } from './api-deps.ts';
+import { dispatch } from './dispatch.ts';
+import { errorAnswer, internalErrorAnswer } from './error-answer.ts';
+import { requestIdOf } from './request-id.ts';
+import type { Route } from './route.ts';
+import { ROUTES } from './routes/routes.ts';
+
+interface ApiEnv {
+  // Hono fixes this name.
+  Variables: { requestId: string };
+}
+
+/**
+ * The HTTP API (http-api.md) as a Hono app: the same on Node, Lambda and Workers. Everything it touches comes with `deps`.
+ */
+export function createApi(deps: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>({ strict: false });
+  app.use(async (context, next) => {
+    const requestId = requestIdOf(context.req.raw.headers.get('x-request-id'), deps.ids.newId);
+    context.set('requestId', requestId);
+    await next();
+    context.res.headers.set('x-request-id', requestId);
+  });
+  if (deps.settings.corsOrigins.length > 0) app.use(crossOrigin(deps.settings.corsOrigins));
+  if (deps.settings.maxConcurrentRequests > 0) app.use(concurrencyCap(deps.settings.maxConcurrentRequests));
+  for (const [path, routes] of routesByPath(ROUTES)) mount(app, deps, path, routes);
+  app.notFound((context) =>
+    errorAnswer({ kind: 'not_found', message: `path ${context.req.path}` }, context.get('requestId')),
+  );
+  app.onError((error, context) => {
+    deps.log.error('a request failed before its route', { error: error.stack ?? error.message });
+    return internalErrorAnswer(context.get('requestId'));
+  });
+  return app;
+}
+
+/**
+ * Registers all methods of a path at once, so that a known path with another method is 405 and never falls through to a
+ * longer pattern (`PUT /instances/dlq` is not `PUT /instances/{id}`).
+ */
+function mount(app: Hono<ApiEnv>, deps: ApiDeps, path: string, routes: readonly Route[]): void {
+  const allowed = allowHeader(routes);
+  const answer = async (context: Context<ApiEnv>): Promise<Response> => {
+    const requestId = context.get('requestId');
+    const method = context.req.method === 'HEAD' ? 'GET' : context.req.method;
+    const route = routes.find((candidate) => candidate.method === method);
+    if (route === undefined) {
+      const response = errorAnswer(
+        { kind: 'method_not_allowed', message: `${method} on ${path}` },
+        requestId,
+      );
+      response.headers.set('allow', allowed);
+      return response;
+    }
+    return dispatch(deps, route, {
+      request: context.req.raw,
+      url: new URL(context.req.url),
+      params: context.req.param(),
+      peer: deps.peerOf(context.env),
+      requestId,
+    });
+  };
+  const pattern = path.replace(/\{(\w+)\}/g, ':$1');
+  if (routes.every((route) => route.mount === 'root')) {
+    app.all(pattern, answer);
+    return;
+  }
+  app.all(API_PREFIX + pattern, answer);
+  app.all(pattern, async (context) => {
+    const response = await answer(context);
+    markAlias(response, new URL(context.req.url));
+    return response;
+  });
+}
+
+/** Fixed segments come before parameters, since the first pattern that fits wins. */
+function routesByPath(routes: readonly Route[]): ReadonlyArray<readonly [string, readonly Route[]]> {
+  const byPath = new Map<string, Route[]>();
+  for (const route of routes) {
+    const known = byPath.get(route.path);
+    if (known === undefined) byPath.set(route.path, [route]);
+    else known.push(route);
+  }
+  const rank = (path: string): string => path.replaceAll('{', '\uffff');
+  return [...byPath].sort(([left], [right]) => (rank(left) < rank(right) ? -1 : 1));
+}
+
+function allowHeader(routes: readonly Route[]): string {
+  return routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+}
+
+function crossOrigin(origins: readonly string[]): ReturnType<typeof cors> {
+  return cors({
+    origin: origins.includes('*') ? '*' : [...origins],
+    allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+    allowHeaders: [
+      'content-type',
+      'authorization',
+      'x-api-key',
+      'x-tenant-id',
+      'x-request-id',
+      'last-event-id',
+      'x-trigger-secret',
+      'x-trigger-timestamp',
+      'x-trigger-nonce',
+      'x-orch8-signature',
+    ],
+    exposeHeaders: ['x-request-id'],
+  });
+}
+
+/** 503 for what comes while `max` requests are being served, so that a flood cannot exhaust the memory. */
+function concurrencyCap(
+  max: number,
+): (context: Context<ApiEnv>, next: () => Promise<void>) => Promise<Response | undefined> {
+  let active = 0;
+  return async (context, next) => {
+    if (active >= max) {
+      return errorAnswer(
+        {
+          kind: 'unavailable',
+          message: 'too many requests at once',
+          code: 'too_many_requests',
+          retryAfterSecs: 1,
+        },
+        context.get('requestId'),
+      );
+    }
+    active += 1;
+    try {
+      await next();
+    } finally {
+      active -= 1;
+    }
+    return undefined;
+  };
+}

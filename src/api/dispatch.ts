@@ -1,0 +1,80 @@
+import { StoreUnavailable } from '../ports/store/store.ts';
+import { errorAnswer, internalErrorAnswer, jsonAnswer } from './error-answer.ts';
+import type { ApiDeps } from './api-deps.ts';
+import { authenticate } from './authenticate.ts';
+import { readBytes, readJson } from './read-body.ts';
+import type { RawCall, Reply, Route } from './route.ts';
+
+/** A request that has found its route. */
+export interface Incoming {
+  readonly request: Request;
+  readonly url: URL;
+  readonly params: Readonly<Record<string, string>>;
+  readonly peer: string;
+  readonly requestId: string;
+}
+
+/**
+ * Carries one request through its route: authentication, tenant, parts, handler, answer. What a route refuses is a value;
+ * what it throws is a lost database (503) or a defect of ours (500, with the rest in the log).
+ */
+export async function dispatch(deps: ApiDeps, route: Route, incoming: Incoming): Promise<Response> {
+  const { request, requestId } = incoming;
+  const caller = authenticate(deps.settings, request.headers, route.access);
+  if (!caller.ok) return errorAnswer(caller.error, requestId);
+  const call: RawCall = {
+    caller: caller.value,
+    params: incoming.params,
+    query: queryOf(incoming.url),
+    header: (name) => request.headers.get(name) ?? undefined,
+    peer: incoming.peer,
+    readJson: (limits) => readJson(request, deps.settings.maxBodyBytes, limits),
+    readBytes: (maxBytes) => readBytes(request, maxBytes),
+  };
+  try {
+    const answer = await route.run(deps, call);
+    return answer.ok ? replyAnswer(answer.value) : errorAnswer(answer.error, requestId);
+  } catch (error) {
+    return failureAnswer(deps, route, requestId, error);
+  }
+}
+
+function replyAnswer(reply: Reply): Response {
+  if (reply.text !== undefined) {
+    return new Response(reply.text.content, {
+      status: reply.status,
+      headers: { 'content-type': reply.text.type },
+    });
+  }
+  if (reply.body === undefined) return new Response(null, { status: reply.status });
+  return jsonAnswer(reply.status, reply.body);
+}
+
+function failureAnswer(deps: ApiDeps, route: Route, requestId: string, error: unknown): Response {
+  const fields = { request_id: requestId, route: `${route.method} ${route.path}` };
+  if (error instanceof StoreUnavailable) {
+    deps.log.warn('the database did not answer a request', { ...fields, error: error.message });
+    return errorAnswer(
+      {
+        kind: 'unavailable',
+        message: 'the database did not answer',
+        code: 'database_unavailable',
+        retryAfterSecs: 1,
+      },
+      requestId,
+    );
+  }
+  const shown = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  deps.log.error('a request failed unexpectedly', { ...fields, error: shown });
+  return internalErrorAnswer(requestId);
+}
+
+/** Parameters by name, the first of a repeated one. Any name is allowed, `__proto__` included. */
+function queryOf(url: URL): Readonly<Record<string, string>> {
+  const query: Record<string, string> = {};
+  for (const [name, value] of url.searchParams) {
+    if (Object.hasOwn(query, name)) continue;
+    Object.defineProperty(query, name, { value, enumerable: true });
+  }
+  return query;
+}

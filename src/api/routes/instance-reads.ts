@@ -1,0 +1,91 @@
+import * as z from 'zod';
+import { explainInstance } from '../../engine/explain-instance.ts';
+import { notFound } from '../../engine/refusal.ts';
+import { defineRoute, okay, type Answer } from '../route.ts';
+import { CountParameter, FilterParameter, IdPath, limitParameter, NoParameters } from '../schemas/common.ts';
+import { ExplanationBody, showExplanation } from '../schemas/explanation.ts';
+import { InstanceList, showInstance } from '../schemas/instance.ts';
+import { AuditList, LogList, OutputList, showAudit, showLog, showOutput } from '../schemas/output.ts';
+import { TreeBody } from '../schemas/tree.ts';
+import { timelineRoute } from './timeline.ts';
+
+const tag = 'instances';
+const parts = { method: 'GET', tag, params: IdPath, query: NoParameters } as const;
+
+/** Most audit entries and log lines of one answer. */
+const MAX_AUDIT = 200;
+const MAX_LOG_LINES = 1000;
+
+const tree = defineRoute({
+  ...parts,
+  path: '/instances/{id}/tree',
+  summary: 'The execution tree in document order; empty before the first claim',
+  responses: { 200: TreeBody },
+  handle: async (deps, { caller, path }) =>
+    found(path.id, await deps.treeOf(caller.tenantId, path.id), (node) => node),
+});
+
+const outputs = defineRoute({
+  ...parts,
+  path: '/instances/{id}/outputs',
+  summary: 'Block outputs, oldest first; include=markers adds the rows of failed tries',
+  query: z.object({ include: FilterParameter }),
+  responses: { 200: OutputList },
+  handle: async ({ store }, { caller, path, filter }) => {
+    const retry = filter.include === 'markers';
+    return found(
+      path.id,
+      await store.listOutputs(caller.tenantId, path.id, { node: false, retry }),
+      showOutput,
+    );
+  },
+});
+
+const children = defineRoute({
+  ...parts,
+  path: '/instances/{id}/children',
+  summary: 'Instances started by sub_sequence blocks of this one, oldest first',
+  responses: { 200: InstanceList },
+  handle: async ({ store }, { caller, path }) =>
+    found(path.id, await store.listChildren(caller.tenantId, path.id), showInstance),
+});
+
+const logs = defineRoute({
+  ...parts,
+  path: '/instances/{id}/logs',
+  summary: 'Log lines of the steps, oldest first',
+  query: z.object({ limit: limitParameter(MAX_LOG_LINES, MAX_LOG_LINES) }),
+  responses: { 200: LogList },
+  handle: async ({ store }, { caller, path, filter }) =>
+    found(path.id, await store.listLogs(caller.tenantId, path.id, filter.limit), showLog),
+});
+
+const audit = defineRoute({
+  ...parts,
+  path: '/instances/{id}/audit',
+  summary: 'Changes of the state, newest first',
+  query: z.object({
+    limit: CountParameter.transform((value) => Math.min(value, MAX_AUDIT)).default(MAX_AUDIT),
+  }),
+  responses: { 200: AuditList },
+  handle: async ({ store }, { caller, path, filter }) =>
+    found(path.id, await store.listAudit(caller.tenantId, path.id, filter.limit), showAudit),
+});
+
+const explain = defineRoute({
+  ...parts,
+  path: '/instances/{id}/explain',
+  summary: 'What the instance waits for, since when, and what happens next',
+  responses: { 200: ExplanationBody },
+  handle: async (deps, { caller, path }) => {
+    const explained = await explainInstance(deps, caller, path.id);
+    return explained.ok ? okay(showExplanation(explained.value)) : explained;
+  },
+});
+
+export const instanceReadRoutes = [tree, outputs, children, logs, audit, timelineRoute, explain];
+
+/** The list, or 404 when the store does not know the instance in this tenant. */
+function found<Row>(id: string, rows: readonly Row[] | null, show: (row: Row) => unknown): Answer {
+  return rows === null ? notFound('instance', id) : okay(rows.map(show));
+}

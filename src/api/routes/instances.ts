@@ -1,0 +1,92 @@
+import { startBatch, startInstance } from '../../engine/start-instances.ts';
+import { notFound } from '../../engine/refusal.ts';
+import { listPage } from '../list-page.ts';
+import { created, defineBodyRoute, defineRoute, okay } from '../route.ts';
+import { IdPath, NoParameters } from '../schemas/common.ts';
+import { InstanceBody, InstanceList, InstancePage, showInstance } from '../schemas/instance.ts';
+import { InstanceQuery } from '../schemas/instance-query.ts';
+import { BatchBody, BatchStarted, StartBody, StartedBody } from '../schemas/start.ts';
+
+const tag = 'instances';
+
+const start = defineBodyRoute({
+  method: 'POST',
+  path: '/instances',
+  tag,
+  summary: 'Start an instance',
+  params: NoParameters,
+  query: NoParameters,
+  body: StartBody,
+  responses: { 201: StartedBody, 200: StartedBody },
+  handle: async (deps, { caller, body }) => {
+    const started = await startInstance(deps, caller, body);
+    if (!started.ok) return started;
+    const { id, deduplicated, conflict } = started.value;
+    if (!deduplicated) return created({ id, deduplicated });
+    return okay(conflict ? { id, deduplicated, conflict } : { id, deduplicated });
+  },
+});
+
+const batch = defineBodyRoute({
+  method: 'POST',
+  path: '/instances/batch',
+  tag,
+  summary: 'Start several instances, all or none',
+  params: NoParameters,
+  query: NoParameters,
+  body: BatchBody,
+  responses: { 201: BatchStarted, 200: BatchStarted },
+  handle: async (deps, { caller, body }) => {
+    const started = await startBatch(deps, caller, body.instances);
+    if (!started.ok) return started;
+    const count = started.value;
+    return count === 0 ? okay({ count }) : created({ count });
+  },
+});
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/instances',
+  tag,
+  summary: 'List instances, newest change first',
+  params: NoParameters,
+  query: InstanceQuery,
+  responses: { 200: InstancePage },
+  handle: async ({ store }, { caller, filter }) =>
+    okay(
+      await listPage(filter, showInstance, (page) =>
+        store.listInstances({ ...filter, ...page, tenantId: caller.tenantId ?? filter.tenantId }),
+      ),
+    ),
+});
+
+const deadLetters = defineRoute({
+  method: 'GET',
+  path: '/instances/dlq',
+  tag,
+  summary: 'List failed instances, newest change first',
+  params: NoParameters,
+  query: InstanceQuery,
+  responses: { 200: InstanceList },
+  handle: async ({ store }, { caller, filter }) => {
+    const tenantId = caller.tenantId ?? filter.tenantId;
+    const failed = await store.listInstances({ ...filter, tenantId, states: ['failed'] });
+    return okay(failed.map(showInstance));
+  },
+});
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/instances/{id}',
+  tag,
+  summary: 'Get an instance',
+  params: IdPath,
+  query: NoParameters,
+  responses: { 200: InstanceBody },
+  handle: async ({ store }, { caller, path }) => {
+    const view = await store.getInstance(caller.tenantId, path.id);
+    return view === null ? notFound('instance', path.id) : okay(showInstance(view));
+  },
+});
+
+export const instanceRoutes = [start, batch, list, deadLetters, get];

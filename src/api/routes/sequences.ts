@@ -1,0 +1,181 @@
+import * as z from 'zod';
+import { MAX_DOCUMENT_JSON_DEPTH } from '../../core/definition/bounds.ts';
+import { jsonObject, type JsonObject } from '../../core/json.ts';
+import { ok, type Result } from '../../core/result.ts';
+import { publishSequence } from '../../engine/publish-sequence.ts';
+import { notFound, refuse, type Refusal } from '../../engine/refusal.ts';
+import { deleteSequence, deprecateSequence, setSequenceStatus } from '../../engine/sequence-lifecycle.ts';
+import type { Caller } from '../../engine/use-case.ts';
+import type { SequenceName } from '../../ports/store/catalog.ts';
+import { listPage } from '../list-page.ts';
+import { created, defineBodyRoute, defineRoute, noContent, okay } from '../route.ts';
+import { IdPath, JsonValue, NoParameters } from '../schemas/common.ts';
+import {
+  PublishedBody,
+  SequenceBody,
+  SequenceList,
+  SequenceListQuery,
+  SequenceNameQuery,
+  SequencePage,
+  SequenceQuery,
+  showSequence,
+  StatusBody,
+} from '../schemas/sequence.ts';
+
+const tag = 'sequences';
+
+const publish = defineBodyRoute({
+  method: 'POST',
+  path: '/sequences',
+  tag,
+  summary: 'Publish a version of a sequence',
+  params: NoParameters,
+  query: NoParameters,
+  body: JsonValue,
+  bodyDepth: MAX_DOCUMENT_JSON_DEPTH,
+  responses: { 201: PublishedBody },
+  handle: async (deps, { caller, body }) => {
+    const published = await publishSequence(deps, caller, body);
+    if (!published.ok) return published;
+    const { id, warnings } = published.value;
+    if (warnings.length === 0) return created({ id });
+    const details: readonly JsonObject[] = warnings.map((warning) => jsonObject(Object.entries(warning)));
+    return created({ id, warnings: warnings.map(({ message }) => message), warning_details: details });
+  },
+});
+
+const list = defineRoute({
+  method: 'GET',
+  path: '/sequences',
+  tag,
+  summary: 'List versions, one page at a time',
+  params: NoParameters,
+  query: SequenceQuery,
+  responses: { 200: SequencePage },
+  handle: async ({ store }, { caller, filter }) =>
+    okay(
+      await listPage(filter, showSequence, (page) =>
+        store.listSequences({
+          tenantId: caller.tenantId ?? filter.tenant_id,
+          namespace: filter.namespace,
+          ...page,
+        }),
+      ),
+    ),
+});
+
+/** The most versions that are listed without pages. */
+const MAX_UNPAGED = 1000;
+
+const listAll = defineRoute({
+  method: 'GET',
+  path: '/sequences.json',
+  tag,
+  summary: 'List versions as a bare array',
+  params: NoParameters,
+  query: SequenceListQuery,
+  responses: { 200: SequenceList },
+  handle: async ({ store }, { caller, filter }) => {
+    const tenantId = caller.tenantId ?? filter.tenant_id;
+    const { namespace } = filter;
+    const records = await store.listSequences({ tenantId, namespace, limit: MAX_UNPAGED, offset: 0 });
+    return okay(records.map(showSequence));
+  },
+});
+
+const byName = defineRoute({
+  method: 'GET',
+  path: '/sequences/by-name',
+  tag,
+  summary: 'Look a version up by name',
+  params: NoParameters,
+  query: SequenceNameQuery,
+  responses: { 200: SequenceBody },
+  handle: async ({ store }, { caller, filter }) => {
+    const name = nameOf(caller, filter);
+    if (!name.ok) return name;
+    const record = await store.findSequence({ ...name.value, version: filter.version ?? null });
+    return record === null ? notFound('sequence', filter.name) : okay(showSequence(record));
+  },
+});
+
+const versions = defineRoute({
+  method: 'GET',
+  path: '/sequences/versions',
+  tag,
+  summary: 'List the versions of a name that are not deprecated',
+  params: NoParameters,
+  query: SequenceNameQuery,
+  responses: { 200: SequenceList },
+  handle: async ({ store }, { caller, filter }) => {
+    const name = nameOf(caller, filter);
+    if (!name.ok) return name;
+    return okay((await store.listVersions(name.value)).map(showSequence));
+  },
+});
+
+const get = defineRoute({
+  method: 'GET',
+  path: '/sequences/{id}',
+  tag,
+  summary: 'Get a version',
+  params: IdPath,
+  query: NoParameters,
+  responses: { 200: SequenceBody },
+  handle: async ({ store }, { caller, path }) => {
+    const record = await store.getSequence(caller.tenantId, path.id);
+    return record === null ? notFound('sequence', path.id) : okay(showSequence(record));
+  },
+});
+
+const remove = defineRoute({
+  method: 'DELETE',
+  path: '/sequences/{id}',
+  tag,
+  summary: 'Delete a version and its ended instances',
+  params: IdPath,
+  query: NoParameters,
+  responses: { 204: null },
+  handle: async (deps, { caller, path }) => {
+    const deleted = await deleteSequence(deps, caller, path.id);
+    return deleted.ok ? noContent : deleted;
+  },
+});
+
+const deprecate = defineRoute({
+  method: 'POST',
+  path: '/sequences/{id}/deprecate',
+  tag,
+  summary: 'Hide a version from look-up by name',
+  params: IdPath,
+  query: NoParameters,
+  responses: { 204: null },
+  handle: async (deps, { caller, path }) => {
+    const deprecated = await deprecateSequence(deps, caller, path.id);
+    return deprecated.ok ? noContent : deprecated;
+  },
+});
+
+const setStatus = defineBodyRoute({
+  method: 'POST',
+  path: '/sequences/{id}/status',
+  tag,
+  summary: 'Move a version to another status',
+  params: IdPath,
+  query: NoParameters,
+  body: StatusBody,
+  responses: { 204: null },
+  handle: async (deps, { caller, path, body }) => {
+    const changed = await setSequenceStatus(deps, caller, path.id, body.status);
+    return changed.ok ? noContent : changed;
+  },
+});
+
+export const sequenceRoutes = [publish, list, listAll, byName, versions, get, remove, deprecate, setStatus];
+
+/** The caller's tenant replaces the parameter, which is required only without it. */
+function nameOf(caller: Caller, filter: z.output<typeof SequenceNameQuery>): Result<SequenceName, Refusal> {
+  const tenantId = caller.tenantId ?? filter.tenant_id;
+  if (tenantId === null) return refuse('invalid', 'missing field `tenant_id`', { code: 'invalid_shape' });
+  return ok({ tenantId, namespace: filter.namespace, name: filter.name });
+}

@@ -1,0 +1,49 @@
+import type * as z from 'zod';
+import { isJsonArray, isJsonObject, type Json } from '../core/json.ts';
+import { refuse, type Refusal } from '../engine/refusal.ts';
+
+type Refused = { readonly ok: false; readonly error: Refusal };
+
+/** The most problems that one answer lists. */
+const MAX_DETAILS = 100;
+
+/** 422 for a body of the wrong shape; the text names the first problem, the details list all with their pointers. */
+export function bodyProblem(error: z.ZodError, body: Json | undefined): Refused {
+  return problem('unprocessable', error, body);
+}
+
+/** 400 for a path or query parameter that is missing or malformed. */
+export function parameterProblem(error: z.ZodError, parameters: Readonly<Record<string, string>>): Refused {
+  return problem('invalid', error, parameters);
+}
+
+function problem(kind: 'invalid' | 'unprocessable', error: z.ZodError, input: Json | undefined): Refused {
+  const problems = error.issues.slice(0, MAX_DETAILS).map((issue) => describe(issue, input));
+  const message = problems[0]?.message ?? 'does not fit the expected shape';
+  return refuse(kind, message, {
+    code: 'invalid_shape',
+    details: problems.map(({ message: text, pointer }) => ({ pointer, message: text })),
+  });
+}
+
+function describe(
+  issue: z.core.$ZodIssue,
+  input: Json | undefined,
+): { readonly message: string; readonly pointer: string } {
+  const path = issue.path.map(String);
+  const pointer = path.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  const last = path.at(-1);
+  if (last !== undefined && isAbsent(input, path)) return { message: `missing field \`${last}\``, pointer };
+  return { message: path.length === 0 ? issue.message : `${path.join('.')}: ${issue.message}`, pointer };
+}
+
+/** True when nothing stands at the path; zod reports an absent member as one of the wrong type. */
+function isAbsent(input: Json | undefined, path: readonly string[]): boolean {
+  let value: Json | undefined = input;
+  for (const segment of path) {
+    if (isJsonArray(value)) value = value[Number(segment)];
+    else if (isJsonObject(value)) value = Object.hasOwn(value, segment) ? value[segment] : undefined;
+    else return false;
+  }
+  return value === undefined;
+}

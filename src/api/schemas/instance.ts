@@ -1,0 +1,105 @@
+import * as z from 'zod';
+import { PRIORITIES } from '../../core/run/states.ts';
+import type { InstanceView } from '../../ports/store/reads.ts';
+import {
+  InstanceStateName,
+  JsonObjectValue,
+  JsonValue,
+  optionalTimestamp,
+  PriorityName,
+  Timestamp,
+  timestamp,
+  Uuid,
+} from './common.ts';
+
+/** Owned by the engine (sequences.md 11.4); a client cannot write it. */
+export const RuntimeBody = z.object({
+  instance_id: Uuid,
+  run_id: Uuid,
+  current_step: z.string().nullable(),
+  attempt: z.int(),
+  started_at: Timestamp.nullable(),
+  current_step_started_at: Timestamp.nullable(),
+  resource_key: z.string().nullable(),
+  total_steps_executed: z.int(),
+  dry_run: z.boolean(),
+  dry_run_auto_approve: z.boolean(),
+});
+
+export const ContextBody = z.object({
+  data: JsonValue,
+  config: JsonObjectValue,
+  audit: z.array(JsonValue),
+  runtime: RuntimeBody,
+});
+
+/** One instance (http-api.md 5.1). Members that are exact-optional are left out when unset. */
+export const InstanceBody = z.object({
+  id: Uuid,
+  sequence_id: Uuid,
+  tenant_id: z.string(),
+  namespace: z.string(),
+  state: InstanceStateName,
+  next_fire_at: Timestamp.nullable(),
+  priority: PriorityName,
+  timezone: z.string(),
+  metadata: JsonObjectValue,
+  context: ContextBody,
+  concurrency_key: z.string().exactOptional(),
+  max_concurrency: z.int().exactOptional(),
+  /** null when none was given (RULINGS B26). */
+  idempotency_key: z.string().nullable(),
+  session_id: Uuid.exactOptional(),
+  parent_instance_id: Uuid.exactOptional(),
+  budget: JsonObjectValue.exactOptional(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type InstanceBody = z.infer<typeof InstanceBody>;
+
+export const InstancePage = z.object({ items: z.array(InstanceBody), has_more: z.boolean() });
+export const InstanceList = z.array(InstanceBody);
+
+export function showInstance(view: InstanceView): InstanceBody {
+  return {
+    id: view.id,
+    sequence_id: view.sequenceId,
+    tenant_id: view.tenantId,
+    namespace: view.namespace,
+    state: view.state,
+    next_fire_at: optionalTimestamp(view.nextFireAt),
+    priority: PRIORITIES[view.priority] ?? 'Normal',
+    timezone: view.timezone,
+    metadata: view.metadata,
+    context: showContext(view),
+    ...(view.concurrencyKey === null ? {} : { concurrency_key: view.concurrencyKey }),
+    ...(view.maxConcurrency === null ? {} : { max_concurrency: view.maxConcurrency }),
+    idempotency_key: view.idempotencyKey,
+    ...(view.sessionId === null ? {} : { session_id: view.sessionId }),
+    ...(view.parent === null ? {} : { parent_instance_id: view.parent.instanceId }),
+    ...(view.budget === null ? {} : { budget: view.budget }),
+    created_at: timestamp(view.createdAt),
+    updated_at: timestamp(view.updatedAt),
+  };
+}
+
+export function showContext(view: InstanceView): z.infer<typeof ContextBody> {
+  const step = view.currentStep;
+  return {
+    data: view.data,
+    config: view.config,
+    audit: [...view.audit],
+    runtime: {
+      instance_id: view.id,
+      run_id: view.runId,
+      current_step: step?.blockId ?? null,
+      attempt: step?.attempt ?? 0,
+      started_at: optionalTimestamp(view.startedAt),
+      current_step_started_at: optionalTimestamp(step?.startedAt ?? null),
+      resource_key: null,
+      total_steps_executed: view.totalSteps,
+      dry_run: view.dryRun,
+      dry_run_auto_approve: view.dryRunAutoApprove,
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import type { StartInput } from '../../engine/start-instances.ts';
+import { JsonObjectValue, JsonValue, optional, PriorityInput, TimestampInput, Uuid } from './common.ts';
+
+const Limit = optional(z.int().min(0));
+
+/** Ceilings of a run (sequences.md 13.6). */
+export const BudgetInput = z
+  .object({
+    max_input_tokens: Limit,
+    max_output_tokens: Limit,
+    max_total_tokens: Limit,
+    max_steps: Limit,
+    max_cost_microunits: Limit,
+    max_wall_time_ms: Limit,
+    max_external_calls: Limit,
+    max_bytes_transferred: Limit,
+    max_energy_millijoules: Limit,
+    max_attention_units: Limit,
+  })
+  .transform((limits) => Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null)));
+
+/** A context as a client may send it; unknown sections are dropped ([INS-3]). */
+export const ContextInput = z.object({
+  data: JsonValue.exactOptional(),
+  config: optional(JsonObjectValue),
+  audit: optional(z.array(JsonValue)),
+  runtime: optional(z.object({ dry_run: z.boolean().nullish() })),
+});
+
+/** Body of `POST /instances` (http-api.md 5.2). */
+export const StartBody = z
+  .object({
+    sequence_id: Uuid,
+    tenant_id: z.string().min(1, { error: 'must not be empty' }).max(255),
+    namespace: z.string().max(255),
+    priority: optional(PriorityInput),
+    timezone: optional(z.string()),
+    metadata: optional(JsonObjectValue),
+    context: optional(ContextInput),
+    dry_run: optional(z.boolean()),
+    dry_run_auto_approve: optional(z.boolean()),
+    next_fire_at: optional(TimestampInput),
+    concurrency_key: optional(z.string()),
+    max_concurrency: optional(z.int32()),
+    idempotency_key: optional(z.string()),
+    budget: optional(BudgetInput),
+    session_id: optional(Uuid),
+  })
+  .transform(
+    (body): StartInput => ({
+      sequenceId: body.sequence_id,
+      tenantId: body.tenant_id,
+      namespace: body.namespace,
+      priority: body.priority ?? 1,
+      timezone: body.timezone ?? 'UTC',
+      metadata: body.metadata ?? {},
+      context: {
+        data: body.context?.data ?? {},
+        config: body.context?.config ?? {},
+        audit: body.context?.audit ?? [],
+      },
+      dryRun: (body.dry_run ?? false) || (body.context?.runtime?.dry_run ?? false),
+      dryRunAutoApprove: body.dry_run_auto_approve ?? false,
+      nextFireAt: body.next_fire_at,
+      concurrencyKey: body.concurrency_key,
+      maxConcurrency: body.max_concurrency,
+      idempotencyKey: body.idempotency_key === '' ? null : body.idempotency_key,
+      sessionId: body.session_id,
+      budget: body.budget,
+    }),
+  );
+
+/** The size is a rule of the use case (400), not of the shape. */
+export const BatchBody = z.object({ instances: z.array(StartBody) });
+
+export const StartedBody = z.object({
+  id: Uuid,
+  deduplicated: z.boolean(),
+  /** Present when the repeat differs from the first start ([INS-8]). */
+  conflict: z.literal(true).exactOptional(),
+});
+
+export const BatchStarted = z.object({ count: z.int() });

@@ -1,0 +1,28 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+
+/** SHA-256 of the UTF-8 bytes of a text, in lower-case hex. */
+export function sha256Hex(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text)));
+}
+
+/** HMAC with SHA-256; the key is the UTF-8 bytes of `secret`. */
+export function hmacSha256(secret: string, message: Uint8Array): Uint8Array {
+  return hmac(sha256, utf8ToBytes(secret), message);
+}
+
+/**
+ * True when both are the same, in a time that depends on nothing but their lengths' maximum. Secrets of unknown length
+ * are hashed first, so that nothing about them shows.
+ */
+export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
+  let difference = left.length ^ right.length;
+  for (let index = 0; index < left.length; index += 1) difference |= (left[index] ?? 0) ^ (right[index] ?? 0);
+  return difference === 0;
+}
+
+/** True when two secrets are equal, compared by their digests in constant time. */
+export function equalSecrets(left: string, right: string): boolean {
+  return equalBytes(sha256(utf8ToBytes(left)), sha256(utf8ToBytes(right)));
+}

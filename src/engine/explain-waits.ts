@@ -1,0 +1,120 @@
+import type { Block } from '../core/definition/document.ts';
+import type { Frame, Leaf } from '../core/run/frame.ts';
+import { currentList, innerIteration, type Plan } from '../core/run/plan.ts';
+import type { WorkerTask } from '../ports/store/accept.ts';
+import type { Frontier } from '../ports/store/reads.ts';
+import type { Wait } from './explain-instance.ts';
+
+/** Everything that an open instance hangs on, most telling first. Without a plan the blocks stay unnamed. */
+export function openWaits(frontier: Frontier, plan: Plan | null): readonly Wait[] {
+  const { instance } = frontier;
+  const leaves = frontier.frames.flatMap((frame) => waitsOfFrame(frontier, plan, frame));
+  const own = instance.state === 'paused' ? [pause(frontier)] : claimWaits(frontier, leaves.length > 0);
+  return [
+    ...own.filter(({ kind }) => kind === 'pause'),
+    ...leaves,
+    ...own.filter(({ kind }) => kind !== 'pause'),
+  ];
+}
+
+function pause({ instance }: Frontier): Wait {
+  const reason = instance.metadata['paused_reason'];
+  const detail = typeof reason === 'string' ? `is paused (${reason})` : 'is paused';
+  return { kind: 'pause', blockId: null, iteration: '', since: instance.updatedAt, until: null, detail };
+}
+
+/** What the instance as a whole waits for: its lease, or the turn that claims it. */
+function claimWaits({ instance, now }: Frontier, hasLeaves: boolean): readonly Wait[] {
+  const { leaseUntil, dueAt, updatedAt } = instance;
+  const whole = { blockId: null, iteration: '' };
+  if (leaseUntil !== null) {
+    const detail = leaseUntil > now ? 'a turn works on it' : 'a turn held it and did not end';
+    return [{ ...whole, kind: 'lease', since: updatedAt, until: leaseUntil, detail }];
+  }
+  if (dueAt === null) return [];
+  if (dueAt <= now)
+    return [{ ...whole, kind: 'due', since: dueAt, until: null, detail: 'is due and waits for a turn' }];
+  // The timer of a leaf says the same with its block.
+  if (hasLeaves) return [];
+  return [{ ...whole, kind: 'timer', since: updatedAt, until: dueAt, detail: 'starts at a set time' }];
+}
+
+function waitsOfFrame(frontier: Frontier, plan: Plan | null, frame: Frame): readonly Wait[] {
+  if (frame.state !== 'open') return [];
+  const { detail } = frame;
+  if (detail.kind === 'loop' && detail.pollUntil !== null && !detail.inPass) {
+    const what = 'waits between two passes';
+    return [wait('timer', frame.blockId, frame.iteration, frame.startedAt, detail.pollUntil, what)];
+  }
+  if (frame.leaf === null) return [];
+  const block = plan === null ? undefined : currentList(plan, frame)[frame.cursor];
+  const found = waitOfLeaf(frontier, frame.leaf, block, innerIteration(frame));
+  return found === null ? [] : [found];
+}
+
+function waitOfLeaf(
+  frontier: Frontier,
+  leaf: Leaf,
+  block: Block | undefined,
+  iteration: string,
+): Wait | null {
+  const id = block?.id ?? null;
+  const { reason, wakeAt } = leaf;
+  const since = leaf.dispatchedAt ?? leaf.startedAt;
+  if (leaf.state === 'failed' || leaf.state === 'cancelled') return null;
+  switch (reason) {
+    case null:
+      if (leaf.state !== 'running' || leaf.dispatchedAt === null) return null;
+      return wait('lease', id, iteration, since, null, `runs try ${leaf.attempt + 1}`);
+    case 'delay':
+      return wait('timer', id, iteration, since, wakeAt, 'waits for its delay');
+    case 'retry':
+      return wait('timer', id, iteration, since, wakeAt, `waits for try ${leaf.attempt + 1} after a failure`);
+    case 'sleep':
+      return wait('timer', id, iteration, since, wakeAt, 'sleeps');
+    case 'worker':
+      return taskWait(frontier.openTasks, leaf, id, iteration);
+    case 'input':
+      return wait('gate', id, iteration, leaf.gate?.openedAt ?? since, wakeAt, gateDetail(leaf));
+    case 'child':
+      return wait(
+        'child',
+        id,
+        iteration,
+        since,
+        wakeAt,
+        `waits for the instance ${leaf.childId ?? 'it started'}`,
+      );
+    case 'event':
+      return wait('event', id, iteration, since, wakeAt, 'waits for an event');
+  }
+}
+
+function gateDetail({ gate }: Leaf): string {
+  if (gate === null) return 'waits for an answer';
+  if (gate.kind === 'outcome') return 'asks what became of a try whose end is unknown';
+  const values = gate.choices.map(({ value }) => value).join(', ');
+  return `waits for one of the answers ${values}`;
+}
+
+function taskWait(tasks: readonly WorkerTask[], leaf: Leaf, id: string | null, iteration: string): Wait {
+  const task = tasks.find((candidate) => candidate.id === leaf.taskId);
+  if (task === undefined)
+    return wait('task', id, iteration, leaf.startedAt, leaf.wakeAt, 'waits for a worker');
+  const detail =
+    task.state === 'claimed'
+      ? `waits for worker ${task.workerId ?? 'unknown'}, which claimed it`
+      : `waits for a worker that serves '${task.handlerName}'`;
+  return wait('task', task.blockId, iteration, task.claimedAt ?? task.createdAt, leaf.wakeAt, detail);
+}
+
+function wait(
+  kind: Wait['kind'],
+  blockId: string | null,
+  iteration: string,
+  since: number,
+  until: number | null,
+  detail: string,
+): Wait {
+  return { kind, blockId, iteration, since, until, detail };
+}

@@ -1,0 +1,22 @@
+import type { PollRequest, WorkerTask } from '../ports/store/accept.ts';
+import { ok, type Result } from '../core/result.ts';
+import { refuse, type Refusal } from './refusal.ts';
+import type { Caller, UseCaseDeps } from './use-case.ts';
+
+/** The most tasks one poll gives out. */
+export const MAX_POLL = 1000;
+
+/** Gives pending tasks to a worker, oldest first ([WRK-1] to [WRK-4]); registers the worker also when there are none. */
+export async function pollTasks(
+  deps: UseCaseDeps,
+  caller: Caller,
+  request: Omit<PollRequest, 'tenantId'>,
+): Promise<Result<readonly WorkerTask[], Refusal>> {
+  const names = [request.handlerName, request.workerId, request.queueName ?? request.workerId];
+  if (names.some((name) => name.trim() === '')) {
+    return refuse('invalid', 'handler_name, worker_id and queue_name must not be empty');
+  }
+  const limit = Math.min(request.limit, MAX_POLL);
+  if (limit === 0) return ok([]);
+  return ok(await deps.store.pollTasks({ ...request, limit, tenantId: caller.tenantId }));
+}

@@ -1,0 +1,220 @@
+import { canonicalJson, isJsonObject, utf8Bytes, type Json, type JsonObject } from '../core/json.ts';
+import { validateAgainst } from '../core/definition/json-schema.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import type { NewInstance, StartAnswer, StartRequest } from '../ports/store/accept.ts';
+import type { SequenceRecord } from '../ports/store/catalog.ts';
+import { notFound, refuse, type Refusal } from './refusal.ts';
+import { tenantOf } from './tenant.ts';
+import type { Caller, UseCaseDeps } from './use-case.ts';
+
+/** A start as it was asked for ([INS-1]); absent members are null. */
+export interface StartInput {
+  readonly sequenceId: string;
+  readonly tenantId: string;
+  readonly namespace: string;
+  readonly priority: number;
+  readonly timezone: string;
+  readonly metadata: JsonObject;
+  readonly context: { readonly data: Json; readonly config: JsonObject; readonly audit: readonly Json[] };
+  readonly dryRun: boolean;
+  readonly dryRunAutoApprove: boolean;
+  readonly nextFireAt: number | null;
+  readonly concurrencyKey: string | null;
+  readonly maxConcurrency: number | null;
+  readonly idempotencyKey: string | null;
+  readonly sessionId: string | null;
+  readonly budget: JsonObject | null;
+}
+
+export interface StartedInstance {
+  readonly id: string;
+  readonly deduplicated: boolean;
+  readonly conflict: boolean;
+}
+
+/** The longest batch ([INS-9]). */
+export const MAX_BATCH = 10_000;
+/** A batch up to this size starts in this process when there is room; larger ones are left to the claims. */
+const MAX_LEASED = 64;
+
+/**
+ * Starts one instance ([INS-1] to [INS-8]). Checks in the order of http-api.md 5.2, after the shape: tenant (403),
+ * blanks (400), sequence (404), input schema (422), context size (413), then the key (the first instance answers).
+ */
+export async function startInstance(
+  deps: UseCaseDeps,
+  caller: Caller,
+  input: StartInput,
+): Promise<Result<StartedInstance, Refusal>> {
+  const scoped = checkScope(caller, input);
+  if (!scoped.ok) return scoped;
+  const sequence = await deps.store.getSequence(scoped.value.tenantId, input.sequenceId);
+  if (sequence === null) return notFound('sequence', input.sequenceId);
+  const refusal = checkStartable(sequence, input) ?? checkContextSize(deps, input);
+  if (refusal !== null) return err(refusal);
+  const answer = await startNow(deps, {
+    instances: [newInstance(deps, scoped.value)],
+    onKnownKey: 'first',
+  });
+  const started = answer.status === 'ok' ? answer.started[0] : undefined;
+  if (started === undefined) throw new Error(`a single start was answered with ${answer.status}`);
+  return ok({ id: started.id, deduplicated: started.deduplicated, conflict: started.conflict });
+}
+
+/** Starts all or none of a batch ([INS-9]). The error of a bad element begins with `instances[<index>]: `. */
+export async function startBatch(
+  deps: UseCaseDeps,
+  caller: Caller,
+  inputs: readonly StartInput[],
+): Promise<Result<number, Refusal>> {
+  if (inputs.length === 0) return ok(0);
+  if (inputs.length > MAX_BATCH) return refuse('invalid', 'batch size must not exceed 10,000');
+  const scoped: StartInput[] = [];
+  for (const [index, input] of inputs.entries()) {
+    const checked = checkScope(caller, input);
+    if (!checked.ok) return err(atIndex(index, checked.error));
+    scoped.push(checked.value);
+  }
+  const refusal =
+    firstRefusal(scoped, (input) => checkContextSize(deps, input)) ??
+    repeatedKey(scoped) ??
+    (await checkBatchSequences(deps, scoped));
+  if (refusal !== null) return err(refusal);
+  const answer = await startNow(deps, {
+    instances: scoped.map((input) => newInstance(deps, input)),
+    onKnownKey: 'conflict',
+  });
+  if (answer.status === 'known_key') return err(atIndex(answer.index, knownKey));
+  return ok(scoped.length);
+}
+
+/**
+ * Stores the start. When this process has room it takes the lease with it (RULINGS A37) and goes on in the background.
+ */
+export async function startNow(deps: UseCaseDeps, request: StartRequest): Promise<StartAnswer> {
+  const leased = request.instances.length <= MAX_LEASED && deps.runner.hasRoom();
+  const answer = await deps.store.start(leased ? { ...request, lease: deps.runner.newLease() } : request);
+  if (answer.status !== 'ok') return answer;
+  for (const started of answer.started) {
+    if (started.claim !== null) deps.runner.adopt(started.claim);
+  }
+  return answer;
+}
+
+/** The row of a start, with ids of its own. */
+export function newInstance(deps: Pick<UseCaseDeps, 'ids'>, input: StartInput): NewInstance {
+  const { context, ...rest } = input;
+  return {
+    ...rest,
+    ...context,
+    id: deps.ids.newId(),
+    runId: deps.ids.newId(),
+    originalInput: context.data,
+  };
+}
+
+/** 400 for a version that may not be started ([VER-2]), 422 for data that breaks its `input_schema` ([INS-5]). */
+export function checkStartable(sequence: SequenceRecord, input: StartInput): Refusal | null {
+  if (sequence.status === 'unpublished') {
+    return { kind: 'invalid', message: `sequence ${sequence.id} is unpublished and cannot be started` };
+  }
+  const schema = sequence.definition['input_schema'];
+  if (!Object.hasOwn(sequence.definition, 'input_schema') || schema === undefined) return null;
+  const violations = validateAgainst(schema, input.context.data);
+  if (violations.length === 0) return null;
+  const list = violations.map(({ pointer, message }) => `${pointer === '' ? '/' : pointer}: ${message}`);
+  return {
+    kind: 'unprocessable',
+    code: 'input_schema_violation',
+    message: `context.data violates the input_schema: ${list.join('; ')}`,
+    details: violations.map(({ pointer, message }) => ({ pointer, message })),
+  };
+}
+
+/** 413 when the canonical JSON of the context is larger than allowed ([INS-4]). */
+export function checkContextSize(deps: Pick<UseCaseDeps, 'limits'>, input: StartInput): Refusal | null {
+  const limit = deps.limits.maxContextBytes;
+  if (limit === 0) return null;
+  const { data, config, audit } = input.context;
+  const bytes = utf8Bytes(canonicalJson({ data, config, audit }));
+  return bytes > limit ? contextTooLarge(bytes, limit) : null;
+}
+
+export function contextTooLarge(bytes: number | null, limit: number): Refusal {
+  const size = bytes === null ? '' : `${bytes} bytes, `;
+  return {
+    kind: 'too_large',
+    code: 'context_too_large',
+    message: `context too large: ${size}limit ${limit} bytes`,
+  };
+}
+
+function checkScope(caller: Caller, input: StartInput): Result<StartInput, Refusal> {
+  const tenantId = tenantOf(caller, input.tenantId);
+  if (!tenantId.ok) return tenantId;
+  if (input.namespace.trim() === '') return refuse('invalid', 'namespace must not be empty');
+  if (input.maxConcurrency !== null && input.maxConcurrency < 1) {
+    return refuse('invalid', 'max_concurrency must be at least 1');
+  }
+  if (input.idempotencyKey !== null && utf8Bytes(input.idempotencyKey) > 255) {
+    return refuse('invalid', 'idempotency_key must not exceed 255 bytes');
+  }
+  return ok({ ...input, tenantId: tenantId.value });
+}
+
+/** 404 for an unknown sequence, 403 for one of another tenant than the element's, 400 and 422 as for a single start. */
+async function checkBatchSequences(
+  deps: UseCaseDeps,
+  inputs: readonly StartInput[],
+): Promise<Refusal | null> {
+  const known = new Map<string, SequenceRecord | null>();
+  for (const id of new Set(inputs.map((input) => input.sequenceId))) {
+    known.set(id, await deps.store.getSequence(null, id));
+  }
+  return firstRefusal(inputs, (input) => {
+    const sequence = known.get(input.sequenceId) ?? null;
+    if (sequence === null) return { kind: 'not_found', message: `sequence ${input.sequenceId}` };
+    if (sequence.tenantId !== input.tenantId) {
+      return { kind: 'forbidden', message: 'the sequence belongs to another tenant' };
+    }
+    return checkStartable(sequence, input);
+  });
+}
+
+function repeatedKey(inputs: readonly StartInput[]): Refusal | null {
+  const seen = new Set<string>();
+  return firstRefusal(inputs, ({ tenantId, dryRun, idempotencyKey }) => {
+    if (idempotencyKey === null) return null;
+    const key = JSON.stringify([tenantId, dryRun, idempotencyKey]);
+    if (seen.has(key)) return knownKey;
+    seen.add(key);
+    return null;
+  });
+}
+
+const knownKey: Refusal = {
+  kind: 'exists',
+  code: 'idempotency_key_exists',
+  message: 'idempotency_key is already in use',
+};
+
+function firstRefusal(
+  inputs: readonly StartInput[],
+  check: (input: StartInput) => Refusal | null,
+): Refusal | null {
+  for (const [index, input] of inputs.entries()) {
+    const refusal = check(input);
+    if (refusal !== null) return atIndex(index, refusal);
+  }
+  return null;
+}
+
+function atIndex(index: number, refusal: Refusal): Refusal {
+  return { ...refusal, message: `instances[${index}]: ${refusal.message}` };
+}
+
+/** `context.data` of a start from outside: an object as it is, anything else under `payload` (http-api.md 12.2). */
+export function dataFromPayload(payload: Json | undefined): JsonObject {
+  if (payload === undefined) return {};
+  return isJsonObject(payload) ? payload : { payload };
+}

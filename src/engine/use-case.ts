@@ -1,0 +1,43 @@
+import type { Clock, Entropy, Log } from '../ports/system.ts';
+import type { Store } from '../ports/store/store.ts';
+import type { IdSource } from './ids.ts';
+import type { InstanceTarget, TurnRunner } from './runner.ts';
+
+/** What every use case may use. */
+export interface UseCaseDeps {
+  readonly store: Store;
+  readonly runner: TurnRunner;
+  readonly ids: IdSource;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  readonly limits: UseCaseLimits;
+  /** Names of the handlers that run in process (RULINGS B8), sorted. */
+  readonly handlerNames: readonly string[];
+}
+
+export interface UseCaseLimits {
+  /** Canonical JSON of a context; 0 switches the check off ([CTX-1]). */
+  readonly maxContextBytes: number;
+}
+
+/** Who asks. `tenantId` null: an administrator who sees all tenants. */
+export interface Caller {
+  readonly tenantId: string | null;
+  readonly isAdmin: boolean;
+}
+
+/**
+ * Lets an accepted fact take effect now. The fact is stored already, so a failure here changes nothing but latency:
+ * the sweep finds the instance (DESIGN 5).
+ */
+export async function nudgeAccepted(deps: UseCaseDeps, target: InstanceTarget): Promise<void> {
+  try {
+    await deps.runner.nudge(target);
+  } catch (error) {
+    deps.log.warn('instance could not be looked at after a fact was accepted', {
+      instance_id: target.instanceId,
+      error: error instanceof Error ? error.message : String(error),
+    });
+  }
+}
