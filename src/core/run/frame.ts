@@ -49,6 +49,8 @@ export interface TryDetail {
   readonly catchEnd: ListEnd | null;
   /** The `_error` object of [TRY-4], once the try list has failed. */
   readonly error: JsonObject | null;
+  /** What failed in the catch list, whose frames are gone when finally runs. */
+  readonly failures: readonly FailedLeaf[];
 }
 
 export interface LoopDetail {
@@ -84,7 +86,16 @@ export interface SagaDetail {
   readonly done: readonly number[];
   readonly failedStep: number | null;
   readonly error: JsonObject | null;
+  readonly failures: readonly FailedLeaf[];
   readonly failedCompensations: readonly string[];
+}
+
+/** A leaf (or a block that failed by itself) with its last failure. */
+export interface FailedLeaf {
+  readonly blockId: string;
+  readonly iteration: string;
+  readonly attempt: number;
+  readonly failure: Failure;
 }
 
 /** Why a leaf waits (sequences.md 5.2). `sleep` is shown as running: a parked sleep (SETTLE-4). */
@@ -108,6 +119,10 @@ export interface Leaf {
   readonly gate: Gate | null;
   readonly taskId: string | null;
   readonly childId: string | null;
+  /** How the child ended, once it has; its rows are read before the leaf completes ([SUB-7]). */
+  readonly childEnd: 'completed' | 'failed' | 'cancelled' | null;
+  /** Run whose id the idempotency key keeps, after a retry of an attempt with unknown outcome (RULINGS B1). */
+  readonly keyRunId: string | null;
   /** Failure of the last attempt, also while the leaf waits for a retry. */
   readonly error: Failure | null;
 }

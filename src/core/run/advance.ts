@@ -1,0 +1,100 @@
+import type { StepBlock } from '../definition/document.ts';
+import type { Failure } from '../failure.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { Dispatch, Draft } from './draft.ts';
+import { cancelBelow } from './cancel-subtree.ts';
+import { ROOT_KEY } from './frame.ts';
+import type { Needs } from './knowledge.ts';
+import { settleAttempt } from './leaf/finish.ts';
+import { placeOf } from './place.ts';
+import { walk } from './walk.ts';
+
+/**
+ * Takes the run as far as it goes without calling anybody. What is to be called stands in `draft.ready`; needs, when
+ * there are any, have to be read first and then the call is repeated. A paused run does not move, but a cancel reaches it.
+ */
+export function advance(
+  draft: Draft,
+  options: { readonly room: number; readonly mayRun: boolean },
+): Needs | null {
+  draft.ready = [];
+  draft.runnableLeft = false;
+  if (draft.terminal || (!draft.cancelling && (draft.state === 'paused' || !options.mayRun))) return null;
+  if (draft.record.startedAt === null && !draft.cancelling) draft.patchRecord({ startedAt: draft.env.now });
+  walk(draft, options);
+  const goesOn = draft.rootEnd === null && draft.moved;
+  if (goesOn && (draft.state === 'waiting' || draft.state === 'scheduled')) draft.transition('running');
+  // A paused run whose cancel has to drain goes on by way of scheduled ([CAN-6]).
+  if (goesOn && draft.state === 'paused') {
+    draft.transition('scheduled');
+    draft.transition('running');
+  }
+  return draft.knowledge.takeNeeds();
+}
+
+/** A handler is being called for this dispatch: it counts as a step ([END-2]). */
+export function beginCall(draft: Draft, dispatch: Dispatch): void {
+  draft.inFlight.add(dispatch.frameKey);
+  draft.countStep();
+}
+
+export interface Answer {
+  readonly frameKey: string;
+  readonly outcome:
+    | { readonly ok: true; readonly output: Json; readonly writes: readonly KvChange[] }
+    | { readonly ok: false; readonly failure: Failure };
+}
+
+export interface KvChange {
+  readonly key: string;
+  /** Absent: the key is deleted. */
+  readonly value?: Json;
+}
+
+/** Takes in what a called handler answered. A leaf that was cancelled meanwhile drops it, and the journal says so. */
+export function finishCall(draft: Draft, dispatch: Dispatch, outcome: Answer['outcome']): void {
+  draft.inFlight.delete(dispatch.frameKey);
+  const frame = draft.frames.get(dispatch.frameKey);
+  const block = draft.plan.nodes.get(dispatch.blockId)?.block;
+  const expected =
+    frame !== undefined && frame.state === 'open' && !draft.aborted.includes(dispatch.frameKey);
+  if (!expected || block?.type !== 'step' || draft.terminal) {
+    dropLate(draft, dispatch, outcome.ok);
+    return;
+  }
+  draft.patchRecord({
+    currentStep: {
+      blockId: block.id,
+      startedAt: dispatch.leaf.dispatchedAt ?? draft.env.now,
+      attempt: dispatch.attempt,
+    },
+  });
+  settleStep(draft, block, dispatch, outcome);
+}
+
+function dropLate(draft: Draft, dispatch: Dispatch, succeeded: boolean): void {
+  draft.aborted = draft.aborted.filter((key) => key !== dispatch.frameKey);
+  const details: JsonObject = { block_id: dispatch.blockId, attempt: dispatch.attempt, succeeded };
+  draft.note('late_result', details);
+}
+
+function settleStep(draft: Draft, block: StepBlock, dispatch: Dispatch, outcome: Answer['outcome']): void {
+  const place = placeOf(draft, dispatch.frameKey);
+  if (!outcome.ok) {
+    settleAttempt(draft, place, block, dispatch.leaf, outcome);
+    return;
+  }
+  const settled = settleAttempt(draft, place, block, dispatch.leaf, { ok: true, output: outcome.output });
+  if (settled !== 'moved') return;
+  for (const { key, value } of outcome.writes) {
+    draft.push('kv', value === undefined ? { key, deleted: true } : { key, value });
+    draft.knowledge.setState(key, value);
+  }
+}
+
+/** [CAN-7], [INS-12]: ends the run at once, protected or not. */
+export function cancelAtOnce(draft: Draft): void {
+  const root = draft.frames.get(ROOT_KEY);
+  if (root !== undefined) cancelBelow(draft, root);
+  draft.rootEnd = 'cancelled';
+}

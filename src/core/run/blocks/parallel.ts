@@ -1,0 +1,111 @@
+import type { ParallelBlock } from '../../definition/document.ts';
+import { cancelBelow } from '../cancel-subtree.ts';
+import type { Draft } from '../draft.ts';
+import { type Frame, type ListEnd, frameKey } from '../frame.ts';
+import {
+  type Outcome,
+  type Place,
+  type RunList,
+  closeBlock,
+  frameAt,
+  inside,
+  openFrame,
+  removeSubtree,
+  stopsHere,
+} from '../place.ts';
+
+type Ends = readonly (ListEnd | null)[];
+
+/**
+ * 9.1: every branch runs to its end, none holds up another. `fail_fast` and `min_successful` end the block earlier by
+ * cancelling what still runs (RULINGS B25).
+ */
+export function runParallel(draft: Draft, place: Place, block: ParallelBlock, runList: RunList): Outcome {
+  const join = openFrame(draft, place, block, () => ({
+    kind: 'parallel',
+    ends: block.branches.map(() => null),
+  }));
+  const joinPlace = inside(place, join);
+  block.branches.forEach((_, branch) => {
+    if (branchEnds(draft, joinPlace)[branch] !== null || decided(draft, joinPlace, block)) return;
+    const end = runBranch(draft, joinPlace, branch, runList);
+    if (end !== 'open') setEnd(draft, joinPlace, branch, end);
+  });
+  if (decided(draft, joinPlace, block)) cancelOpenBranches(draft, joinPlace);
+  const ends = branchEnds(draft, joinPlace);
+  if (ends.includes(null)) return 'open';
+  return closeBlock(draft, place, frameAt(draft, joinPlace), {
+    end: resultOf(ends, block, stopsHere(draft, place)),
+  });
+}
+
+/** [PAR-3]; while a cancel drains, a block that did not fail is cancelled. */
+function resultOf(ends: Ends, block: ParallelBlock, cancelling: boolean): ListEnd {
+  const enough = block.min_successful !== undefined && successes(ends) >= block.min_successful;
+  if (ends.includes('failed') && !enough) return 'failed';
+  if (cancelling) return 'cancelled';
+  return ends.includes('cancelled') && !enough ? 'cancelled' : 'drained';
+}
+
+function decided(draft: Draft, joinPlace: Place, block: ParallelBlock): boolean {
+  const ends = branchEnds(draft, joinPlace);
+  if (block.fail_fast === true && ends.includes('failed')) return true;
+  return block.min_successful !== undefined && successes(ends) >= block.min_successful;
+}
+
+const successes = (ends: Ends): number => ends.filter((end) => end === 'drained').length;
+
+/** Runs one branch of a parallel or race; its frame gets a row only when it first says something. */
+export function runBranch(
+  draft: Draft,
+  joinPlace: Place,
+  branch: number,
+  runList: RunList,
+): ListEnd | 'open' {
+  const join = frameAt(draft, joinPlace);
+  const key = frameKey({ blockId: join.blockId, branch, iteration: join.iteration });
+  const frame = draft.frames.get(key) ?? freshBranch(draft, join, branch);
+  const place = inside(joinPlace, frame);
+  const end = runList(draft, place);
+  if (end === 'drained' || end === 'cancelled') removeSubtree(draft, frameAt(draft, place));
+  return end;
+}
+
+function freshBranch(draft: Draft, join: Frame, branch: number): Frame {
+  const frame: Frame = {
+    blockId: join.blockId,
+    branch,
+    iteration: join.iteration,
+    cursor: 0,
+    leaf: null,
+    detail: { kind: 'branch' },
+    state: 'open',
+    startedAt: draft.env.now,
+  };
+  draft.putUnstored(frame);
+  return frame;
+}
+
+export function branchEnds(draft: Draft, joinPlace: Place): Ends {
+  const { detail } = frameAt(draft, joinPlace);
+  return detail.kind === 'parallel' || detail.kind === 'race' ? detail.ends : [];
+}
+
+export function setEnd(draft: Draft, joinPlace: Place, branch: number, end: ListEnd): void {
+  const frame = frameAt(draft, joinPlace);
+  if (frame.detail.kind !== 'parallel' && frame.detail.kind !== 'race') return;
+  const ends = frame.detail.ends.map((old, index) => (index === branch ? end : old));
+  draft.put({ ...frame, detail: { kind: frame.detail.kind, ends } });
+}
+
+/** Cancels the branches that have not ended; their frames stay for a retry until the block is closed. */
+export function cancelOpenBranches(draft: Draft, joinPlace: Place): void {
+  const join = frameAt(draft, joinPlace);
+  branchEnds(draft, joinPlace).forEach((end, branch) => {
+    if (end !== null) return;
+    const key = frameKey({ blockId: join.blockId, branch, iteration: join.iteration });
+    const frame = draft.frames.get(key);
+    if (frame !== undefined) cancelBelow(draft, frame);
+    setEnd(draft, joinPlace, branch, 'cancelled');
+  });
+}

@@ -1,0 +1,46 @@
+import type { RaceBlock } from '../../definition/document.ts';
+import type { Draft } from '../draft.ts';
+import type { ListEnd } from '../frame.ts';
+import {
+  type Outcome,
+  type Place,
+  type RunList,
+  closeBlock,
+  frameAt,
+  inside,
+  openFrame,
+  stopsHere,
+} from '../place.ts';
+import { branchEnds, cancelOpenBranches, runBranch, setEnd } from './parallel.ts';
+
+/**
+ * 9.2: the first branch that drains wins. The decision is made after every branch had its round, so that of several
+ * winners the lowest index counts ([RACE-2]) and a win beats a failure of the same round ([RACE-6]).
+ */
+export function runRace(draft: Draft, place: Place, block: RaceBlock, runList: RunList): Outcome {
+  const join = openFrame(draft, place, block, () => ({ kind: 'race', ends: block.branches.map(() => null) }));
+  const joinPlace = inside(place, join);
+  block.branches.forEach((_, branch) => {
+    if (branchEnds(draft, joinPlace)[branch] !== null) return;
+    const end = runBranch(draft, joinPlace, branch, runList);
+    if (end !== 'open') setEnd(draft, joinPlace, branch, end);
+  });
+  const ends = branchEnds(draft, joinPlace);
+  const winner = ends.indexOf('drained');
+  const end = decide(ends, block, stopsHere(draft, place));
+  if (end === null) return 'open';
+  cancelOpenBranches(draft, joinPlace);
+  const decision = { winner: end === 'drained' ? winner : null };
+  return closeBlock(draft, place, frameAt(draft, joinPlace), { end, decision });
+}
+
+function decide(ends: readonly (ListEnd | null)[], block: RaceBlock, cancelling: boolean): ListEnd | null {
+  if (cancelling) {
+    if (ends.includes(null)) return null;
+    return ends.includes('failed') && !ends.includes('drained') ? 'failed' : 'cancelled';
+  }
+  if (ends.includes('drained')) return 'drained';
+  const out = ends.filter((end) => end === 'failed' || end === 'cancelled').length;
+  if (block.semantics === 'first_to_resolve') return out > 0 ? 'failed' : null;
+  return out === ends.length ? 'failed' : null;
+}

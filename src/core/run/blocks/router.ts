@@ -1,0 +1,38 @@
+import type { RouterBlock } from '../../definition/document.ts';
+import { evaluateExpression, isTruthy } from '../../expressions/evaluate.ts';
+import type { Draft } from '../draft.ts';
+import {
+  type Outcome,
+  type Place,
+  type RunList,
+  closeBlock,
+  frameAt,
+  inside,
+  knownFrame,
+  openFrame,
+  scopeAt,
+} from '../place.ts';
+import { knows } from '../knows.ts';
+
+/** 9.3: the first truthy route, chosen once per entry; the default list has index = number of routes. */
+export function runRouter(draft: Draft, place: Place, block: RouterBlock, runList: RunList): Outcome {
+  if (knownFrame(draft, place, block) === undefined && !knows(draft, block)) return 'open';
+  const frame = openFrame(draft, place, block, () => ({
+    kind: 'router',
+    route: chooseRoute(draft, place, block),
+  }));
+  const inner = inside(place, frame);
+  const end = runList(draft, inner);
+  if (end === 'open') return 'open';
+  const route = frame.detail.kind === 'router' ? frame.detail.route : 0;
+  return closeBlock(draft, place, frameAt(draft, inner), { end, decision: { route } });
+}
+
+function chooseRoute(draft: Draft, place: Place, block: RouterBlock): number {
+  const scope = scopeAt(draft, place);
+  const chosen = block.routes.findIndex((route) => {
+    const value = evaluateExpression(route.condition, scope, 'lenient');
+    return value.ok && isTruthy(value.value);
+  });
+  return chosen === -1 ? block.routes.length : chosen;
+}

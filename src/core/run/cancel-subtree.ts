@@ -1,0 +1,46 @@
+import type { Block } from '../definition/document.ts';
+import type { Draft } from './draft.ts';
+import { type Frame, type Leaf, frameKey } from './frame.ts';
+import { isInsideFrame } from './place.ts';
+import { currentList, innerIteration } from './plan.ts';
+
+/** Cancels the leaf at the cursor of a frame: closes what it hangs on and writes its hidden node row. */
+export function cancelLeaf(draft: Draft, key: string, block: Block): void {
+  const frame = draft.frames.get(key);
+  if (frame === undefined) return;
+  if (draft.inFlight.has(key)) draft.aborted.push(key);
+  if (frame.leaf !== null) releaseWait(draft, frame.leaf);
+  draft.addRow({
+    blockId: block.id,
+    iteration: innerIteration(frame),
+    kind: 'node',
+    attempt: frame.leaf?.attempt ?? 0,
+    output: { state: 'cancelled' },
+    startedAt: frame.leaf?.startedAt ?? null,
+  });
+  draft.putLeaf(frame, null);
+}
+
+/** What a leaf waits for is told that nobody waits any more (17.2, [RACE-3], [SUB-9]). */
+export function releaseWait(draft: Draft, leaf: Leaf): void {
+  if (leaf.taskId !== null) draft.push('tasksClosed', { taskId: leaf.taskId, event: 'cancelled' });
+  if (leaf.childId !== null && leaf.childEnd === null) {
+    draft.push('childrenCancelled', { instanceId: leaf.childId, signalId: draft.env.newId() });
+  }
+}
+
+/**
+ * Cancels everything below a frame, protected or not: a race loss or an immediate cancel ([RACE-3], [CAN-7]). The
+ * frames stay as `cancelled` with their cursors until the block that contains them is closed.
+ */
+export function cancelBelow(draft: Draft, frame: Frame): void {
+  const targets = [...draft.frames.values()].filter((other) => isInsideFrame(draft, other, frame));
+  for (const other of [...targets, frame]) {
+    if (other.state !== 'open') continue;
+    const block = currentList(draft.plan, other)[other.cursor];
+    const began = other.leaf !== null || draft.inFlight.has(frameKey(other));
+    if (began && block !== undefined) cancelLeaf(draft, frameKey(other), block);
+    const now = draft.frames.get(frameKey(other));
+    if (now !== undefined && now.detail.kind !== 'root') draft.put({ ...now, state: 'cancelled' });
+  }
+}

@@ -1,0 +1,174 @@
+import type { Json } from '../json.ts';
+import type { References } from '../expressions/references.ts';
+
+/** A published version as far as a parent needs to know it before it starts a child. */
+export interface KnownSequence {
+  readonly sequenceId: string;
+  readonly inputSchema: Json | null;
+}
+
+/** What the core still has to be told before it can go on. Empty sets: nothing. */
+export interface Needs {
+  readonly outputs: ReadonlySet<string> | 'all';
+  readonly state: ReadonlySet<string> | 'all';
+  readonly items: readonly { readonly snapshotKey: string; readonly from: number }[];
+  readonly sequences: readonly { readonly name: string; readonly version: number | null }[];
+  readonly childRows: readonly string[];
+}
+
+/**
+ * What a turn knows of the database beyond the frontier. The core asks here; what is missing is noted as a need, the
+ * walk leaves that list alone, and the engine reads all needs at once and walks again. So the core stays pure, and a
+ * turn reads only what its next blocks refer to.
+ */
+export class Knowledge {
+  private readonly outputs = new Map<string, Json>();
+  private readonly absentOutputs = new Set<string>();
+  private readonly stateValues = new Map<string, Json>();
+  private readonly absentState = new Set<string>();
+  private allOutputs: boolean;
+  private allState: boolean;
+  private readonly items = new Map<string, Map<number, Json>>();
+  private readonly sequences = new Map<string, KnownSequence | null>();
+  private readonly childRows = new Map<string, Json>();
+  private missing = emptyNeeds();
+
+  /** A run without history has no rows and no state: nothing ever needs to be read. */
+  constructor(options: { readonly hasHistory: boolean }) {
+    this.allOutputs = !options.hasHistory;
+    this.allState = !options.hasHistory;
+  }
+
+  /** True when everything these references may read is known; otherwise the gap is noted as a need. */
+  covers(references: References): boolean {
+    const outputs = this.coversPart(references.outputs, this.allOutputs, this.outputs, this.absentOutputs);
+    if (outputs !== null) this.missing.outputs = merge(this.missing.outputs, outputs);
+    const state = this.coversPart(references.state, this.allState, this.stateValues, this.absentState);
+    if (state !== null) this.missing.state = merge(this.missing.state, state);
+    return outputs === null && state === null;
+  }
+
+  private coversPart(
+    wanted: ReadonlySet<string> | 'all',
+    all: boolean,
+    known: ReadonlyMap<string, Json>,
+    absent: ReadonlySet<string>,
+  ): ReadonlySet<string> | 'all' | null {
+    if (all) return null;
+    if (wanted === 'all') return 'all';
+    const gaps = [...wanted].filter((key) => !known.has(key) && !absent.has(key));
+    return gaps.length === 0 ? null : new Set(gaps);
+  }
+
+  get knownOutputs(): ReadonlyMap<string, Json> {
+    return this.outputs;
+  }
+
+  get knownState(): ReadonlyMap<string, Json> {
+    return this.stateValues;
+  }
+
+  setOutput(blockId: string, output: Json): void {
+    this.outputs.set(blockId, output);
+    this.absentOutputs.delete(blockId);
+  }
+
+  /** Rows were superseded: what is latest must be read again. */
+  forgetOutputs(blockIds: readonly string[]): void {
+    this.allOutputs = false;
+    for (const id of blockIds) this.outputs.delete(id);
+  }
+
+  setState(key: string, value: Json | undefined): void {
+    if (value === undefined) {
+      this.stateValues.delete(key);
+      this.absentState.add(key);
+    } else {
+      this.stateValues.set(key, value);
+      this.absentState.delete(key);
+    }
+  }
+
+  item(snapshotKey: string, index: number): Json | undefined {
+    const value = this.items.get(snapshotKey)?.get(index);
+    if (value === undefined) this.missing.items.push({ snapshotKey, from: index });
+    return value;
+  }
+
+  setItems(snapshotKey: string, from: number, values: readonly Json[]): void {
+    this.items.set(snapshotKey, new Map(values.map((value, offset) => [from + offset, value])));
+  }
+
+  /** undefined: not known yet (noted as a need); null: there is no such sequence. */
+  sequence(name: string, version: number | null): KnownSequence | null | undefined {
+    const known = this.sequences.get(sequenceKey(name, version));
+    if (known === undefined) this.missing.sequences.push({ name, version });
+    return known;
+  }
+
+  setSequence(name: string, version: number | null, sequence: KnownSequence | null): void {
+    this.sequences.set(sequenceKey(name, version), sequence);
+  }
+
+  rowsOfChild(childId: string): Json | undefined {
+    const rows = this.childRows.get(childId);
+    if (rows === undefined) this.missing.childRows.push(childId);
+    return rows;
+  }
+
+  setChildRows(childId: string, rows: Json): void {
+    this.childRows.set(childId, rows);
+  }
+
+  /** The needs noted since the last call; null when there are none. */
+  takeNeeds(): Needs | null {
+    const needs = this.missing;
+    this.missing = emptyNeeds();
+    const sizes = [sizeOf(needs.outputs), sizeOf(needs.state), needs.items.length];
+    const some = [...sizes, needs.sequences.length, needs.childRows.length].some((size) => size > 0);
+    return some ? needs : null;
+  }
+
+  /** Takes in what the engine has read; asked-for keys without a value are absent from now on. */
+  learn(
+    needs: Needs,
+    found: { readonly outputs: ReadonlyMap<string, Json>; readonly state: ReadonlyMap<string, Json> },
+  ): void {
+    for (const [id, output] of found.outputs) this.outputs.set(id, output);
+    for (const [key, value] of found.state) this.stateValues.set(key, value);
+    if (needs.outputs === 'all') this.allOutputs = true;
+    else for (const id of needs.outputs) if (!found.outputs.has(id)) this.absentOutputs.add(id);
+    if (needs.state === 'all') this.allState = true;
+    else for (const key of needs.state) if (!found.state.has(key)) this.absentState.add(key);
+  }
+}
+
+interface OpenNeeds {
+  outputs: ReadonlySet<string> | 'all';
+  state: ReadonlySet<string> | 'all';
+  items: { snapshotKey: string; from: number }[];
+  sequences: { name: string; version: number | null }[];
+  childRows: string[];
+}
+
+function emptyNeeds(): OpenNeeds {
+  return { outputs: new Set(), state: new Set(), items: [], sequences: [], childRows: [] };
+}
+
+function merge(
+  left: ReadonlySet<string> | 'all',
+  right: ReadonlySet<string> | 'all',
+): ReadonlySet<string> | 'all' {
+  return left === 'all' || right === 'all' ? 'all' : new Set([...left, ...right]);
+}
+
+function sizeOf(set: ReadonlySet<string> | 'all'): number {
+  return set === 'all' ? 1 : set.size;
+}
+
+const sequenceKey = (name: string, version: number | null): string => `${version ?? 'latest'}:${name}`;
+
+/** Reserved keys of the key/value store are not shown to texts ([H-8], handlers.md 1.4). */
+export function isReservedStateKey(key: string): boolean {
+  return key.startsWith('__');
+}

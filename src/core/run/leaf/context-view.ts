@@ -1,0 +1,57 @@
+import type { StepBlock } from '../../definition/document.ts';
+import type { Scope } from '../../expressions/scope.ts';
+import { type Json, type JsonObject, isJsonObject, jsonObject } from '../../json.ts';
+import type { Draft } from '../draft.ts';
+import { type Place, runtimeOf, scopeAt } from '../place.ts';
+
+/** The context as `context_access` leaves it, for the handler, its templates and worker tasks ([ACC-1] to [ACC-4]). */
+export interface ViewOfContext {
+  readonly data: Json;
+  readonly config: JsonObject;
+  readonly audit: readonly Json[];
+  readonly runtime: JsonObject;
+}
+
+export function contextView(draft: Draft, place: Place, block: StepBlock, attempt: number): ViewOfContext {
+  const access = block.context_access;
+  const scope = scopeAt(draft, place);
+  return {
+    data: visibleData(withBindings(scope), access?.data ?? true),
+    config: access?.config === false ? {} : draft.record.config,
+    audit: access === undefined || access.audit ? draft.record.audit : [],
+    runtime: access === undefined || access.runtime ? runtimeOf(draft, attempt) : {},
+  };
+}
+
+/** Bindings and `_error` count as keys of data ([ACC-4]). */
+function withBindings(scope: Scope): Json {
+  const bound: [string, Json][] = [...scope.items];
+  if (scope.error !== undefined) bound.push(['_error', scope.error]);
+  if (bound.length === 0) return scope.data;
+  return jsonObject([...(isJsonObject(scope.data) ? Object.entries(scope.data) : []), ...bound]);
+}
+
+function visibleData(
+  data: Json,
+  rule: boolean | 'all' | 'none' | { readonly fields: readonly string[] },
+): Json {
+  if (rule === true || rule === 'all') return data;
+  if (rule === false || rule === 'none') return {};
+  if (!isJsonObject(data)) return rule.fields.length > 0 ? data : {};
+  return jsonObject(
+    rule.fields.filter((key) => Object.hasOwn(data, key)).map((key) => [key, data[key] ?? null]),
+  );
+}
+
+/** What the templates of a step see ([TPL-2]): outputs, state and instance id are not limited. */
+export function viewScope(draft: Draft, place: Place, block: StepBlock, attempt: number): Scope {
+  const full = scopeAt(draft, place);
+  if (block.context_access === undefined) return full;
+  const view = contextView(draft, place, block, attempt);
+  const items = new Map(
+    [...full.items].filter(([name]) => isJsonObject(view.data) && Object.hasOwn(view.data, name)),
+  );
+  // `_error` needs no overlay: where it may be seen, the view already holds it.
+  const { error: _, ...rest } = full;
+  return { ...rest, data: view.data, config: view.config, runtime: view.runtime, items };
+}

@@ -1,0 +1,104 @@
+import type { StepBlock } from '../../definition/document.ts';
+import { resolveTemplates } from '../../expressions/template.ts';
+import type { Draft } from '../draft.ts';
+import type { Leaf } from '../frame.ts';
+import { idempotencyKey } from '../idempotency-key.ts';
+import { type Outcome, type Place, frameAt } from '../place.ts';
+import { innerIteration } from '../plan.ts';
+import { viewScope } from './context-view.ts';
+import { completeLeaf, failLeaf, isProtected } from './finish.ts';
+import { parseSleep, startSleep } from './sleep.ts';
+import { resolveUncertain } from './uncertain.ts';
+import { createWorkerTask } from './worker-task.ts';
+
+/**
+ * 8.1 from 7 on: resolves the params and hands the attempt to who executes it. Nothing is stored for a leaf that does
+ * not fit into this round (RULINGS A21).
+ */
+export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
+  if (leaf.dispatchedAt !== null && leaf.reason === null) {
+    const uncertain = resolveUncertain(draft, place, block, leaf);
+    if (uncertain !== null) return uncertain;
+  }
+  const kind = draft.env.kindOf(block.handler);
+  const occupies = kind === 'effect' && block.handler !== 'sleep' && !draft.record.dryRun;
+  if (occupies && draft.room <= 0) {
+    draft.runnableLeft = true;
+    return 'open';
+  }
+  const resolved = resolveTemplates(block.params ?? {}, viewScope(draft, place, block, leaf.attempt));
+  if (!resolved.ok) {
+    return failLeaf(draft, place, leaf, {
+      message: resolved.error.message,
+      retryable: false,
+      code: 'TEMPLATE_ERROR',
+    });
+  }
+  const params = resolved.value ?? {};
+  if (block.handler === 'sleep') {
+    const duration = parseSleep(params);
+    if (!duration.ok) return failLeaf(draft, place, leaf, duration.error);
+    return startSleep(draft, place, block, leaf, duration.value);
+  }
+  switch (kind) {
+    case 'unavailable':
+      return failLeaf(draft, place, leaf, {
+        message: `the handler ${block.handler} is not available in this release`,
+        retryable: false,
+        code: 'HANDLER_NOT_AVAILABLE',
+      });
+    case 'worker':
+      if (draft.record.dryRun) {
+        return completeLeaf(draft, place, leaf, { dry_run: true, handler: block.handler, would: { params } });
+      }
+      return createWorkerTask(draft, place, block, leaf, params);
+    case 'pure':
+    case 'effect':
+      requestCall(draft, place, block, leaf, { params, pure: !occupies });
+      return 'open';
+  }
+}
+
+function requestCall(
+  draft: Draft,
+  place: Place,
+  block: StepBlock,
+  leaf: Leaf,
+  call: { readonly params: Parameters<typeof createWorkerTask>[4]; readonly pure: boolean },
+): void {
+  const frame = frameAt(draft, place);
+  const again = leaf.dispatchedAt !== null || draft.takenOver;
+  const running: Leaf = {
+    ...leaf,
+    state: 'running',
+    reason: null,
+    wakeAt: null,
+    dispatchedAt: draft.env.now,
+    redeliveries: leaf.dispatchedAt === null ? leaf.redeliveries : leaf.redeliveries + 1,
+  };
+  if (!call.pure) {
+    draft.room -= 1;
+    draft.intend(frame, running);
+  }
+  const timeoutMs = block.timeout ?? draft.env.defaultsOf(block.handler).timeoutMs ?? null;
+  draft.ready.push({
+    frameKey: place.key,
+    blockId: block.id,
+    iteration: innerIteration(frame),
+    handler: block.handler,
+    params: call.params,
+    attempt: leaf.attempt,
+    redelivery: again,
+    pure: call.pure,
+    timeoutMs,
+    shielded: isProtected(place, block),
+    idempotencyKey: idempotencyKey(draft.record, leaf, block.id, innerIteration(frame)),
+    intentFirst: (block.on_uncertain ?? 'retry') !== 'retry' || isSagaAction(draft, place),
+    leaf: running,
+  });
+}
+
+/** RULINGS A22: the intent of a saga action is durable before the effect, so that it can be undone ([I33]). */
+function isSagaAction(draft: Draft, place: Place): boolean {
+  return place.path.some((key) => draft.frames.get(key)?.detail.kind === 'saga');
+}

@@ -1,0 +1,163 @@
+import type { HumanInput, StepBlock } from '../../definition/document.ts';
+import { resolveTemplateText } from '../../expressions/template.ts';
+import { type Json, canonicalJson, isJsonObject, jsonObject } from '../../json.ts';
+import type { Draft } from '../draft.ts';
+import type { Gate, Leaf } from '../frame.ts';
+import { type Outcome, type Place, frameAt, scopeAt } from '../place.ts';
+import { innerIteration } from '../plan.ts';
+import type { InboxDone } from '../changes.ts';
+import { completeLeaf, failLeaf, setDataWithin } from './finish.ts';
+
+const COMMENT_CHARACTERS_MAX = 4000;
+
+/** [HI-1], [HI-8]: the node waits for a person; an answer that came early is used now ([HI-6]). */
+export function openGate(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
+  const input = block.wait_for_input;
+  if (input === undefined) throw new Error(`${block.id} has no gate`);
+  const prompt = resolveTemplateText(input.prompt, scopeAt(draft, place));
+  if (!prompt.ok) {
+    return failLeaf(draft, place, leaf, {
+      message: prompt.error.message,
+      retryable: false,
+      code: 'TEMPLATE_ERROR',
+    });
+  }
+  const gate = gateOf(block, input, prompt.value, draft.env.now);
+  const waiting: Leaf = {
+    ...leaf,
+    state: 'waiting',
+    reason: 'input',
+    gate,
+    wakeAt: gate.timeoutMs === null ? null : gate.openedAt + gate.timeoutMs + 1,
+  };
+  draft.patchRecord({ currentStep: { blockId: block.id, startedAt: draft.env.now, attempt: leaf.attempt } });
+  draft.putLeaf(frameAt(draft, place), waiting);
+  if (draft.record.dryRun && draft.record.dryRunAutoApprove) {
+    answerGate(draft, place, block, { value: gate.choices[0]?.value ?? 'yes' });
+  } else useEarlyAnswers(draft, place, block);
+  const now = frameAt(draft, place).leaf;
+  return now !== null && now.passed.gate ? 'moved' : 'open';
+}
+
+function gateOf(block: StepBlock, input: HumanInput, prompt: Json, now: number): Gate {
+  return {
+    openedAt: now,
+    prompt: typeof prompt === 'string' ? prompt : canonicalJson(prompt),
+    choices: input.choices,
+    storeAs: input.store_as ?? block.id,
+    allowComment: input.allow_comment,
+    timeoutMs: input.timeout ?? null,
+    escalationHandler: input.escalation_handler ?? null,
+    kind: 'choice',
+  };
+}
+
+function useEarlyAnswers(draft: Draft, place: Place, block: StepBlock): void {
+  const answers = draft.earlyAnswers.get(block.id) ?? [];
+  draft.earlyAnswers.delete(block.id);
+  for (const { seq, fact } of answers) {
+    const payload = fact.kind === 'signal' ? fact.payload : null;
+    draft.finishInbox({ seq, disposition: answerGate(draft, place, block, payload) });
+  }
+}
+
+/**
+ * [HI-3], [HI-4]: takes an answer in when it fits: its row, the stored value, and the step goes on. Anything else is
+ * consumed and the gate keeps waiting.
+ */
+export function answerGate(
+  draft: Draft,
+  place: Place,
+  block: StepBlock,
+  payload: Json,
+): InboxDone['disposition'] {
+  const frame = frameAt(draft, place);
+  const leaf = frame.leaf;
+  if (leaf === null || leaf.reason !== 'input' || leaf.gate === null) return 'no_effect';
+  const answer = parseAnswer(leaf.gate, payload);
+  if (answer === null) return 'rejected';
+  if (leaf.gate.kind === 'outcome') return answerOutcome(draft, place, leaf, answer);
+  if (!setDataWithin(draft, jsonObject([[leaf.gate.storeAs, answer.value]]))) return 'rejected';
+  draft.addRow({
+    blockId: block.id,
+    iteration: innerIteration(frame),
+    kind: 'gate',
+    attempt: 0,
+    output: {
+      value: answer.value,
+      _human_gate: true,
+      ...(answer.comment === null ? {} : { comment: answer.comment }),
+    },
+    startedAt: leaf.startedAt,
+  });
+  draft.putLeaf(frame, {
+    ...leaf,
+    reason: 'retry',
+    wakeAt: draft.env.now,
+    gate: null,
+    passed: { ...leaf.passed, gate: true },
+  });
+  return 'applied';
+}
+
+function parseAnswer(gate: Gate, payload: Json): { value: string; comment: string | null } | null {
+  if (!isJsonObject(payload)) return null;
+  const { value, comment } = payload;
+  if (typeof value !== 'string' || !gate.choices.some((choice) => choice.value === value)) return null;
+  const text = gate.allowComment && typeof comment === 'string' ? comment : null;
+  return { value, comment: text === null ? null : [...text].slice(0, COMMENT_CHARACTERS_MAX).join('') };
+}
+
+/** RULINGS B10: a person says what became of an attempt whose outcome is unknown. */
+function answerOutcome(
+  draft: Draft,
+  place: Place,
+  leaf: Leaf,
+  answer: { readonly value: string; readonly comment: string | null },
+): InboxDone['disposition'] {
+  const known: Leaf = { ...leaf, gate: null, reason: null, error: null, dispatchedAt: null };
+  if (answer.value === 'done')
+    completeLeaf(draft, place, known, { _resolved_by_person: true, comment: answer.comment });
+  else if (answer.value === 'failed') {
+    failLeaf(draft, place, known, {
+      message: answer.comment ?? 'a person said that the attempt had failed',
+      retryable: false,
+      code: 'UNKNOWN_OUTCOME',
+    });
+  } else draft.putLeaf(frameAt(draft, place), { ...known, reason: 'retry', wakeAt: draft.env.now });
+  return 'applied';
+}
+
+/** [HI-9] to [HI-11]: a gate expires strictly after its timeout. */
+export function checkGate(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
+  const { gate } = leaf;
+  if (gate === null || gate.timeoutMs === null) return 'open';
+  if (draft.env.now - gate.openedAt <= gate.timeoutMs) return 'open';
+  draft.markStrict();
+  if (gate.escalationHandler === null) {
+    return failLeaf(draft, place, leaf, {
+      message: `nobody answered ${block.id} within ${gate.timeoutMs} ms`,
+      retryable: false,
+      code: 'HUMAN_INPUT_TIMEOUT',
+    });
+  }
+  return escalate(draft, place, block, leaf, gate.escalationHandler);
+}
+
+/** [HI-10]: the marker row stands for the result; the step's own handler does not run. */
+function escalate(draft: Draft, place: Place, block: StepBlock, leaf: Leaf, handler: string): Outcome {
+  const { gate } = leaf;
+  const timeoutSeconds = Math.floor((gate?.timeoutMs ?? 0) / 1000);
+  draft.escalations.push({
+    handler,
+    params: {
+      block_id: block.id,
+      instance_id: draft.record.id,
+      prompt: gate?.prompt ?? '',
+      choices: (gate?.choices ?? []).map((choice) => ({ ...choice })),
+      timeout_seconds: timeoutSeconds,
+    },
+  });
+  const marker = { _escalated: true, _escalation_handler: handler, _timeout_seconds: timeoutSeconds };
+  return completeLeaf(draft, place, leaf, marker, 'escalation');
+}

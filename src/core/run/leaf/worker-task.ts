@@ -1,0 +1,81 @@
+import type { StepBlock } from '../../definition/document.ts';
+import type { Json } from '../../json.ts';
+import type { Draft } from '../draft.ts';
+import { idempotencyKey } from '../idempotency-key.ts';
+import type { Leaf } from '../frame.ts';
+import { type Outcome, type Place, frameAt } from '../place.ts';
+import { innerIteration } from '../plan.ts';
+import type { TaskOutcome } from '../record.ts';
+import { contextView } from './context-view.ts';
+import { checkResult, completeLeaf, failAttempt, mergeWorkerOutput } from './finish.ts';
+
+/** [DISP-1], [WRK-8]: the step becomes a task for a worker; the node waits for its result. */
+export function createWorkerTask(
+  draft: Draft,
+  place: Place,
+  block: StepBlock,
+  leaf: Leaf,
+  params: Json,
+): Outcome {
+  const frame = frameAt(draft, place);
+  const iteration = innerIteration(frame);
+  const timeoutMs = block.timeout ?? null;
+  const taskId = draft.createTask({
+    blockId: block.id,
+    iteration,
+    handlerName: block.handler,
+    queueName: block.queue_name ?? null,
+    params,
+    context: { ...contextView(draft, place, block, leaf.attempt) },
+    attempt: leaf.attempt,
+    timeoutMs,
+    idempotencyKey: idempotencyKey(draft.record, leaf, block.id, iteration),
+    previousTaskId: leaf.taskId,
+  });
+  draft.countStep();
+  draft.patchRecord({ currentStep: { blockId: block.id, startedAt: draft.env.now, attempt: leaf.attempt } });
+  draft.putLeaf(frame, {
+    ...leaf,
+    state: 'waiting',
+    reason: 'worker',
+    wakeAt: timeoutMs === null ? null : draft.env.now + timeoutMs,
+    dispatchedAt: draft.env.now,
+    taskId,
+  });
+  return 'open';
+}
+
+/** [TO-1], [TO-2]: the time of a worker attempt counts from the creation of its task. */
+export function checkTaskTimeout(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
+  if (leaf.wakeAt === null || leaf.wakeAt > draft.env.now) return 'open';
+  if (leaf.taskId !== null) draft.push('tasksClosed', { taskId: leaf.taskId, event: 'timed_out' });
+  draft.markStrict();
+  return failAttempt(draft, place, block, leaf, {
+    message: `${block.id} did not finish within ${block.timeout ?? 0} ms`,
+    retryable: true,
+    code: 'TIMEOUT',
+  });
+}
+
+/** A worker's report for the step at a place; objects are merged into data before the next block ([DISP-3]). */
+export function finishTask(
+  draft: Draft,
+  place: Place,
+  block: StepBlock,
+  leaf: Leaf,
+  outcome: TaskOutcome,
+): void {
+  if (!outcome.ok) {
+    const failure = {
+      message: outcome.message,
+      retryable: outcome.retryable,
+      ...(outcome.code === undefined ? {} : { code: outcome.code }),
+      ...(outcome.details === undefined ? {} : { details: outcome.details }),
+    };
+    failAttempt(draft, place, block, leaf, failure);
+    return;
+  }
+  const failure = checkResult(draft, block, outcome.output) ?? mergeWorkerOutput(draft, outcome.output);
+  if (failure === null) completeLeaf(draft, place, leaf, outcome.output);
+  else failAttempt(draft, place, block, leaf, failure);
+}

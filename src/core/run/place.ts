@@ -1,0 +1,218 @@
+import type { Block } from '../definition/document.ts';
+import type { Scope } from '../expressions/scope.ts';
+import type { Json, JsonObject } from '../json.ts';
+import type { Draft } from './draft.ts';
+import { type Frame, type FrameDetail, type ListEnd, ROOT_KEY, frameKey } from './frame.ts';
+import { frameIsBelow, innerIteration } from './plan.ts';
+
+/** A list that the walk stands in: its frame, the frames around it, and whether a cancel reaches it. */
+export interface Place {
+  readonly key: string;
+  /** Keys of the enclosing list frames and this one, outermost first. */
+  readonly path: readonly string[];
+  /** Protected from cancel: an active scope, a finally list, a rollback (17.3). */
+  readonly shielded: boolean;
+}
+
+/** `moved`: the cursor of the place went on, look again. */
+export type Outcome = 'moved' | 'open' | 'failed' | 'cancelled';
+
+/** Runs the list at a place; handed to the blocks so that they need not know the walk. */
+export type RunList = (draft: Draft, place: Place) => ListEnd | 'open';
+
+export const ROOT_PLACE: Place = { key: ROOT_KEY, path: [ROOT_KEY], shielded: false };
+
+/** The frame at a place. Its absence is a defect of ours, which stops the instance and not the process. */
+export function frameAt(draft: Draft, place: Place): Frame {
+  const frame = draft.frames.get(place.key);
+  if (frame === undefined) throw new Error(`no frame at ${JSON.stringify(place.path)}`);
+  return frame;
+}
+
+/** True when a cancel stops what has not begun here. */
+export function stopsHere(draft: Draft, place: Place): boolean {
+  return draft.cancelling && !place.shielded;
+}
+
+/** The open frame of a composite at the cursor of `place`, made when there is none. */
+export function openFrame(draft: Draft, place: Place, block: Block, detail: () => FrameDetail): Frame {
+  const iteration = innerIteration(frameAt(draft, place));
+  const known = draft.frames.get(frameKey({ blockId: block.id, branch: null, iteration }));
+  if (known !== undefined) return known;
+  const frame: Frame = {
+    blockId: block.id,
+    branch: null,
+    iteration,
+    cursor: 0,
+    leaf: null,
+    detail: detail(),
+    state: 'open',
+    startedAt: draft.env.now,
+  };
+  draft.put(frame);
+  return frame;
+}
+
+export function knownFrame(draft: Draft, place: Place, block: Block): Frame | undefined {
+  const iteration = innerIteration(frameAt(draft, place));
+  return draft.frames.get(frameKey({ blockId: block.id, branch: null, iteration }));
+}
+
+export function inside(place: Place, frame: Frame, shielded = false): Place {
+  const key = frameKey(frame);
+  return { key, path: [...place.path, key], shielded: place.shielded || shielded };
+}
+
+/** Moves the cursor of a list to its next element. */
+export function moveOn(draft: Draft, key: string): void {
+  const frame = draft.frames.get(key);
+  if (frame !== undefined) draft.put({ ...frame, cursor: frame.cursor + 1, leaf: null });
+}
+
+/**
+ * Ends a composite: writes its hidden node row and moves the enclosing list on. A failed block keeps its frames, so
+ * that a retry of the instance finds its place; they go when something absorbs the failure.
+ */
+export function closeBlock(
+  draft: Draft,
+  place: Place,
+  frame: Frame,
+  close: { readonly end: ListEnd; readonly decision?: JsonObject; readonly error?: Json },
+): Outcome {
+  const state = close.end === 'drained' ? 'completed' : close.end;
+  draft.addRow({
+    blockId: frame.blockId,
+    iteration: frame.iteration,
+    kind: 'node',
+    attempt: 0,
+    output: {
+      state,
+      ...(close.decision === undefined ? {} : { decision: close.decision }),
+      ...(close.error === undefined ? {} : { error: close.error }),
+    },
+    startedAt: frame.startedAt,
+  });
+  if (close.end === 'failed') {
+    draft.put({ ...frame, state: 'failed' });
+    return 'failed';
+  }
+  removeSubtree(draft, frame);
+  if (close.end === 'cancelled') return 'cancelled';
+  moveOn(draft, place.key);
+  return 'moved';
+}
+
+/** Removes the frame of a composite and everything below it, without any effect on what hangs there. */
+export function removeSubtree(draft: Draft, frame: Frame): void {
+  removeBelow(draft, frame);
+  draft.remove(frameKey(frame));
+}
+
+export function removeBelow(draft: Draft, frame: Frame): void {
+  for (const [key, other] of [...draft.frames]) {
+    if (isInsideFrame(draft, other, frame)) draft.remove(key);
+  }
+}
+
+/** True when `other` lies below `frame` in the same pass. A branch frame holds only what is in its own branch. */
+export function isInsideFrame(draft: Draft, other: Frame, frame: Frame): boolean {
+  if (frame.detail.kind === 'root') return other.detail.kind !== 'root';
+  const inPass = other.iteration === frame.iteration || other.iteration.startsWith(`${frame.iteration}/`);
+  if (!(frame.iteration === '' || inPass) || !frameIsBelow(draft.plan, other, frame.blockId)) return false;
+  if (frame.detail.kind !== 'branch') return true;
+  return other.blockId !== frame.blockId && branchBelow(draft, other, frame.blockId) === frame.branch;
+}
+
+/** Index of the list of `ancestorId` in which a deeper frame lies. */
+function branchBelow(draft: Draft, frame: Frame, ancestorId: string): number | null {
+  let node = draft.plan.nodes.get(frame.blockId);
+  while (node !== undefined && node.parentId !== ancestorId) {
+    node = node.parentId === null ? undefined : draft.plan.nodes.get(node.parentId);
+  }
+  return node?.listIndex ?? null;
+}
+
+/** The place of a frame, found from below; for facts and results that arrive outside the walk. */
+export function placeOf(draft: Draft, key: string): Place {
+  const chain: Frame[] = [];
+  for (let frame = draft.frames.get(key); frame !== undefined; frame = parentOf(draft, frame))
+    chain.unshift(frame);
+  return { key, path: chain.map(frameKey), shielded: chain.some(shields) };
+}
+
+/** True for a frame whose list a cancel does not reach. */
+export function shields(frame: Frame): boolean {
+  if (frame.detail.kind === 'cancellation_scope') return true;
+  if (frame.detail.kind === 'try_catch') return frame.detail.phase === 'finally';
+  return frame.detail.kind === 'saga' && frame.detail.phase === 'rollback';
+}
+
+/** The list frame in which a composite (or the composite of a branch) stands. */
+function parentOf(draft: Draft, frame: Frame): Frame | undefined {
+  if (frame.detail.kind === 'root') return undefined;
+  const node = draft.plan.nodes.get(frame.blockId);
+  if (node === undefined) return undefined;
+  if (node.parentId === null) return draft.frames.get(ROOT_KEY);
+  const parent = draft.plan.nodes.get(node.parentId);
+  const kind = parent?.block.type;
+  const branch = kind === 'parallel' || kind === 'race' ? node.listIndex : null;
+  const passes = kind === 'loop' || kind === 'for_each';
+  const iteration = passes ? outerIteration(frame.iteration, node.parentId) : frame.iteration;
+  return draft.frames.get(frameKey({ blockId: node.parentId, branch, iteration }));
+}
+
+/** Cuts `/block:n` from the end. The id is known, so an id that holds `/` or `:` cannot mislead. */
+function outerIteration(iteration: string, blockId: string): string {
+  const start = iteration.lastIndexOf(':') - blockId.length;
+  return start <= 0 ? '' : iteration.slice(0, start - 1);
+}
+
+/** What texts evaluated at a place see (expressions.md 1.1): the whole context, bindings and `_error` of the place. */
+export function scopeAt(draft: Draft, place: Place, data: Json = draft.record.data): Scope {
+  const items = new Map<string, Json>();
+  let error: JsonObject | null = null;
+  for (const key of place.path) {
+    const detail = draft.frames.get(key)?.detail;
+    if (detail?.kind === 'for_each' && detail.inPass && detail.item !== undefined) {
+      const block = draft.plan.nodes.get(draft.frames.get(key)?.blockId ?? '')?.block;
+      if (block?.type === 'for_each') items.set(block.item_var, detail.item);
+    }
+    if (detail?.kind === 'try_catch' && detail.phase !== 'try' && detail.error !== null) error = detail.error;
+    if (detail?.kind === 'saga' && detail.phase === 'rollback' && detail.error !== null) error = detail.error;
+  }
+  return {
+    data,
+    config: draft.record.config,
+    outputs: draft.knowledge.knownOutputs,
+    instanceId: draft.record.id,
+    runtime: runtimeOf(draft),
+    state: draft.knowledge.knownState,
+    items,
+    ...(error === null ? {} : { error }),
+    now: () => draft.env.now,
+    random: draft.env.random,
+    uuid: draft.env.uuid,
+  };
+}
+
+/** The runtime section (sequences.md 11.4). */
+export function runtimeOf(
+  draft: Draft,
+  attempt: number = draft.record.currentStep?.attempt ?? 0,
+): JsonObject {
+  const { record } = draft;
+  const at = (instant: number | null | undefined): Json =>
+    instant === null || instant === undefined ? null : new Date(instant).toISOString();
+  return {
+    instance_id: record.id,
+    run_id: record.runId,
+    current_step: record.currentStep?.blockId ?? null,
+    current_step_started_at: at(record.currentStep?.startedAt),
+    started_at: at(record.startedAt),
+    attempt,
+    total_steps_executed: record.totalSteps,
+    resource_key: null,
+    dry_run: record.dryRun,
+    dry_run_auto_approve: record.dryRunAutoApprove,
+  };
+}

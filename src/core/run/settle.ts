@@ -1,0 +1,142 @@
+import type { JsonObject } from '../json.ts';
+import type { Settle } from './changes.ts';
+import type { Draft } from './draft.ts';
+import { failedLeaves } from './failures.ts';
+import { type FailedLeaf, type Frame, ROOT_KEY } from './frame.ts';
+import { errorObject } from './failures.ts';
+import { type TerminalState, isTerminal } from './states.ts';
+
+/** Ends a turn: chooses the state by the first rule of 6.4 that applies and makes the visible transition. */
+export function settle(draft: Draft): Settle {
+  const end = terminalState(draft);
+  if (end !== null) return settleTerminal(draft, end);
+  if (draft.state === 'paused') return rest('paused', null, null, openWaits(draft));
+  const { now } = draft.env;
+  if (draft.runnableLeft) return settleAt(draft, 'scheduled', now);
+  const waits = waitingLeaves(draft);
+  const wakes = [...waits.map((wait) => wait.wakeAt), ...pollingLoops(draft)].filter((at) => at !== null);
+  const earliest = wakes.length === 0 ? null : Math.min(...wakes);
+  if (waits.some((wait) => wait.reason === 'sleep')) {
+    if (draft.state !== 'running') draft.transition('running');
+    return rest('running', null, earliest, openWaits(draft));
+  }
+  const onTimer = waits.some((wait) => wait.reason === 'delay' || wait.reason === 'retry');
+  if (onTimer || pollingLoops(draft).length > 0) return settleAt(draft, 'scheduled', earliest ?? now);
+  return settleAt(draft, 'waiting', earliest);
+}
+
+/** A future-scheduled instance that only processed its inbox keeps its time ([SETTLE-3]). */
+export function settleUntouched(draft: Draft): Settle {
+  return rest(draft.state, draft.record.nextFireAt, draft.record.nextFireAt, openWaits(draft));
+}
+
+function settleAt(draft: Draft, state: 'scheduled' | 'waiting', at: number | null): Settle {
+  if (draft.state !== state) {
+    // The table of [INS-10] has no way from scheduled to waiting, nor from waiting to itself by way of running.
+    if (draft.state === 'scheduled') draft.transition('running');
+    draft.transition(state);
+  }
+  return rest(state, at, at, openWaits(draft));
+}
+
+function rest(
+  state: Settle['state'],
+  nextFireAt: number | null,
+  dueAt: number | null,
+  waits: number,
+): Settle {
+  return { state, nextFireAt, dueAt, openWaits: waits, failure: null };
+}
+
+/** 7.6; the visible state may already be terminal (immediate cancel). */
+export function terminalState(draft: Draft): TerminalState | null {
+  if (isTerminal(draft.state)) return draft.state;
+  switch (draft.rootEnd) {
+    case null:
+      return null;
+    case 'drained':
+      return 'completed';
+    case 'failed':
+      return 'failed';
+    case 'cancelled':
+      return 'cancelled';
+  }
+}
+
+function settleTerminal(draft: Draft, state: TerminalState): Settle {
+  const failures = state === 'failed' ? rootFailures(draft) : [];
+  if (state === 'failed') for (const leaf of failures) addErrorRow(draft, leaf);
+  const first = failures[0];
+  const root = draft.frames.get(ROOT_KEY);
+  // Legal from every state but waiting -> completed, which goes by way of running.
+  if (draft.state === 'waiting' && state === 'completed') draft.transition('running');
+  if (draft.state === 'scheduled' && state !== 'cancelled') draft.transition('running');
+  draft.transition(state, {}, state === 'failed' ? (first?.blockId ?? null) : null);
+  if (state !== 'failed') {
+    for (const key of [...draft.frames.keys()]) if (key !== ROOT_KEY) draft.remove(key);
+  }
+  if (root !== undefined && state !== 'failed') draft.put({ ...root, leaf: null });
+  draft.markStrict();
+  const failure = first === undefined ? null : { blockId: first.blockId, error: errorOf(first) };
+  return { state, nextFireAt: null, dueAt: null, openWaits: 0, failure: state === 'failed' ? failure : null };
+}
+
+function rootFailures(draft: Draft): readonly FailedLeaf[] {
+  const root = draft.frames.get(ROOT_KEY);
+  return root === undefined ? [] : failedLeaves(draft, root);
+}
+
+function errorOf(leaf: FailedLeaf): JsonObject {
+  return { ...errorObject(leaf.failure), retryable: leaf.failure.retryable };
+}
+
+/** [ERR-ROW-2]; a failure that a rollback absorbed leaves no row ([ERR-ROW-3]). */
+function addErrorRow(draft: Draft, leaf: FailedLeaf): void {
+  if (insideRolledBackSaga(draft, leaf.blockId)) return;
+  const { failure } = leaf;
+  draft.addRow({
+    blockId: leaf.blockId,
+    iteration: leaf.iteration,
+    kind: 'error',
+    attempt: leaf.attempt,
+    output: { __error__: true, retryable: failure.retryable, ...errorObject(failure) },
+    startedAt: null,
+  });
+}
+
+function insideRolledBackSaga(draft: Draft, blockId: string): boolean {
+  for (let id = draft.plan.nodes.get(blockId)?.parentId ?? null; id !== null; ) {
+    const node = draft.plan.nodes.get(id);
+    if (node?.block.type === 'saga') return true;
+    id = node?.parentId ?? null;
+  }
+  return false;
+}
+
+interface Wait {
+  readonly reason: string;
+  readonly wakeAt: number | null;
+}
+
+function waitingLeaves(draft: Draft): readonly Wait[] {
+  return [...draft.frames.values()].flatMap((frame) =>
+    frame.state === 'open' && frame.leaf !== null && frame.leaf.reason !== null
+      ? [{ reason: frame.leaf.reason, wakeAt: frame.leaf.wakeAt }]
+      : [],
+  );
+}
+
+function pollingLoops(draft: Draft): readonly number[] {
+  return [...draft.frames.values()].flatMap((frame: Frame) =>
+    frame.state === 'open' && frame.detail.kind === 'loop' && frame.detail.pollUntil !== null
+      ? [frame.detail.pollUntil]
+      : [],
+  );
+}
+
+/** Tasks, gates, events and children that are open: what a waiting instance hangs on (DESIGN promise 2). */
+function openWaits(draft: Draft): number {
+  return waitingLeaves(draft).filter((wait) => OUTSIDE.has(wait.reason)).length;
+}
+
+const OUTSIDE: ReadonlySet<string> = new Set(['worker', 'input', 'event', 'child']);
