@@ -2,9 +2,9 @@ import { compareCodePoints, type Json } from '../json.ts';
 import { err, ok, type Result } from '../result.ts';
 import { FUNCTIONS } from './function-table.ts';
 import { expressionError, type LanguageError } from './language-error.ts';
-import { isSpent, newMeter, spend, TEXT_BYTES_MAX, WORK_MAX } from './limits.ts';
+import { isSpent, spend, TEXT_BYTES_MAX } from './limits.ts';
 import { parseExpression } from './parse-expression.ts';
-import { type Evaluation, readPath } from './paths.ts';
+import { type Evaluation, newEvaluation, readPath } from './paths.ts';
 import type { Scope } from './scope.ts';
 import type { ArithmeticOperator, ArithmeticStep, CompareOperator, Expression } from './syntax-tree.ts';
 import { equals, isTruthy, numberOf } from './values.ts';
@@ -27,7 +27,7 @@ export function evaluateExpression(text: string, scope: Scope, mode: Mode): Resu
 function evaluateText(text: string, scope: Scope): Result<Json, LanguageError> {
   const parsed = parseExpression(text);
   if (!parsed.ok) return err(expressionError(parsed.error));
-  const evaluation = { scope, meter: newMeter(WORK_MAX) };
+  const evaluation = newEvaluation(scope);
   const value = evaluate(parsed.value, evaluation);
   return isSpent(evaluation.meter)
     ? err(expressionError({ message: 'the expression exceeds the limit of work or size' }))

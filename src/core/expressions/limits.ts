@@ -18,18 +18,23 @@ export const LIST_ELEMENTS_MAX = 100_000;
 export const VALUE_LEVELS_MAX = 512;
 
 /**
- * Units of work of one evaluation or one resolved value: about one for each node, element or character touched. A
- * text may name the same large value a thousand times, so the size of text and data alone does not bound the time.
+ * Units of work of one evaluation or one resolved value. A text may name the same large value a thousand times, so the
+ * size of text and data alone does not bound the time. A unit is about the cost of one character; the whole is in the
+ * order of a second.
  */
 export const WORK_MAX = 64 * 1024 * 1024;
+/** Units for looking at an element, for listing a member of an object, and for one comparison while sorting. */
+export const ELEMENT_WORK = 4;
+export const MEMBER_WORK = 32;
+export const SORT_WORK = 8;
 
 /** What one evaluation may still spend. It stays spent: all work after the first refusal is refused too. */
 export interface Meter {
   remaining: number;
 }
 
-/** A fresh meter, of `WORK_MAX` unless it counts something else. */
-export function newMeter(units: number = WORK_MAX): Meter {
+/** A fresh meter of `units`. */
+export function newMeter(units: number): Meter {
   return { remaining: units };
 }
 
@@ -37,6 +42,11 @@ export function newMeter(units: number = WORK_MAX): Meter {
 export function spend(meter: Meter, units: number): boolean {
   meter.remaining -= units;
   return meter.remaining >= 0;
+}
+
+/** Pays for sorting `count` things. */
+export function spendOnSort(meter: Meter, count: number): boolean {
+  return spend(meter, count * Math.ceil(Math.log2(count + 2)) * SORT_WORK);
 }
 
 /** True when more was asked for than there was. */

@@ -1,6 +1,14 @@
 import { canonicalJson, compareCodePoints, isJsonArray, type Json } from '../json.ts';
 import { argument, type FunctionEntries, finite } from './expression-function.ts';
-import { LIST_ELEMENTS_MAX, type Meter, spend, VALUE_LEVELS_MAX } from './limits.ts';
+import {
+  ELEMENT_WORK,
+  LIST_ELEMENTS_MAX,
+  MEMBER_WORK,
+  type Meter,
+  spend,
+  spendOnSort,
+  VALUE_LEVELS_MAX,
+} from './limits.ts';
 import type { Evaluation } from './paths.ts';
 import { canonicalSize, equals, numberOf } from './values.ts';
 
@@ -27,7 +35,7 @@ function elements(args: readonly Json[]): readonly Json[] | undefined {
 function boundedElements(args: readonly Json[], meter: Meter): readonly Json[] | undefined {
   const list = elements(args);
   if (list === undefined || list.length > LIST_ELEMENTS_MAX) return undefined;
-  return spend(meter, list.length) ? list : undefined;
+  return spend(meter, list.length * ELEMENT_WORK) ? list : undefined;
 }
 
 /** The numbers of the elements; those without one are passed over. */
@@ -75,7 +83,7 @@ function bound(value: Json, whenNull: number, meter: Meter): number | undefined 
 
 function sort(args: readonly Json[], { meter }: Evaluation): Json {
   const list = boundedElements(args, meter);
-  if (list === undefined || !spend(meter, list.length * Math.ceil(Math.log2(list.length + 2)))) return null;
+  if (list === undefined || !spendOnSort(meter, list.length)) return null;
   const direction = argument(args, 1) === 'desc' ? -1 : 1;
   return [...list].sort((a, b) => direction * totalOrder(a, b, meter));
 }

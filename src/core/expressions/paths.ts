@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type Json, jsonObject, member } from '../json.ts';
 import { isDigits } from './lexical.ts';
-import { type Meter, spend } from './limits.ts';
+import { type Meter, newMeter, spend, WORK_MAX } from './limits.ts';
 import type { Scope } from './scope.ts';
 
 /** What the first names of a path lead to (expressions.md 1.1). */
@@ -12,10 +12,19 @@ export interface Path {
   readonly segments: readonly string[];
 }
 
-/** What is read and the meter that pays for it. */
+/**
+ * What is read, the meter that pays for it, and the roots that had to be put together as one value, so that a text
+ * which names them a thousand times copies them once.
+ */
 export interface Evaluation {
   readonly scope: Scope;
   readonly meter: Meter;
+  readonly wholes: Map<Root, Json>;
+}
+
+/** A fresh evaluation in a scope. */
+export function newEvaluation(scope: Scope): Evaluation {
+  return { scope, meter: newMeter(WORK_MAX), wholes: new Map() };
 }
 
 /** What the names of a path say about its root: a path, a section of `context` that does not exist, or no root. */
@@ -57,9 +66,9 @@ export function readPath(path: Path, evaluation: Evaluation): Json | undefined {
     case 'config':
       return walk(scope.config, path.segments);
     case 'outputs':
-      return readMap(scope.outputs, path.segments, meter);
+      return readMap('outputs', scope.outputs, path.segments, evaluation);
     case 'state':
-      return readMap(scope.state, path.segments, meter);
+      return readMap('state', scope.state, path.segments, evaluation);
     case 'runtime':
       return walk(scope.runtime, path.segments);
     case 'instance_id':
@@ -85,30 +94,35 @@ export function selectByName(value: Json, name: string): Json | undefined {
   return member(value, name);
 }
 
-function readData(segments: readonly string[], { scope, meter }: Evaluation): Json | undefined {
+function readData(segments: readonly string[], evaluation: Evaluation): Json | undefined {
+  const { scope } = evaluation;
   const [first, ...rest] = segments;
-  if (first === undefined) return wholeData(scope, meter);
+  if (first === undefined) return whole('data', evaluation, () => overlaidData(scope));
   if (first === '_error' && scope.error !== undefined) return walk(scope.error, rest);
   const item = scope.items.get(first);
   return item === undefined ? walk(scope.data, segments) : walk(item, rest);
 }
 
-/** `data` itself, with the bindings on top when it is an object. Only here is it copied, one level deep. */
-function wholeData(scope: Scope, meter: Meter): Json {
-  const { data, items, error } = scope;
+/** `data` with the bindings on top when it is an object. Only here is it copied, one level deep. */
+function overlaidData({ data, items, error }: Scope): Json {
   if (!isJsonObject(data) || (items.size === 0 && error === undefined)) return data;
-  const entries = Object.entries(data);
-  if (!spend(meter, entries.length + items.size)) return null;
   const overlay: readonly (readonly [string, Json])[] = error === undefined ? [] : [['_error', error]];
-  return jsonObject([...entries, ...items, ...overlay]);
+  return jsonObject([...Object.entries(data), ...items, ...overlay]);
 }
 
 function readMap(
+  root: Root,
   map: ReadonlyMap<string, Json>,
   segments: readonly string[],
-  meter: Meter,
+  evaluation: Evaluation,
 ): Json | undefined {
   const [first, ...rest] = segments;
-  if (first !== undefined) return walk(map.get(first), rest);
-  return spend(meter, map.size) ? jsonObject(map) : undefined;
+  return first === undefined ? whole(root, evaluation, () => jsonObject(map)) : walk(map.get(first), rest);
+}
+
+/** A root as one value, made at its first use. */
+function whole(root: Root, { wholes }: Evaluation, make: () => Json): Json {
+  const made = wholes.get(root) ?? make();
+  wholes.set(root, made);
+  return made;
 }

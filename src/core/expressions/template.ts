@@ -8,10 +8,9 @@ import {
   RESOLVED_LEVELS_MAX,
   spend,
   TEMPLATES_MAX,
-  WORK_MAX,
 } from './limits.ts';
 import { parseTemplate } from './parse-template.ts';
-import type { Evaluation } from './paths.ts';
+import { type Evaluation, newEvaluation } from './paths.ts';
 import { resolveChain } from './resolve-chain.ts';
 import type { Scope } from './scope.ts';
 import type { Chain } from './template-syntax.ts';
@@ -35,7 +34,7 @@ const TOO_LARGE: Fault = {
  */
 export function resolveTemplates(value: Json, scope: Scope): Result<Json, LanguageError> {
   const resolution: Resolution = {
-    evaluation: { scope, meter: newMeter(WORK_MAX) },
+    evaluation: newEvaluation(scope),
     size: newMeter(RESOLVED_BYTES_MAX),
     templates: newMeter(TEMPLATES_MAX),
   };

@@ -1,6 +1,6 @@
 import { canonicalJson, compareCodePoints, isJsonArray, isJsonObject, type Json } from '../json.ts';
 import { argument, type FunctionEntries } from './expression-function.ts';
-import { LIST_ELEMENTS_MAX, spend, TEXT_BYTES_MAX, VALUE_LEVELS_MAX } from './limits.ts';
+import { LIST_ELEMENTS_MAX, spend, spendOnSort, TEXT_BYTES_MAX, VALUE_LEVELS_MAX } from './limits.ts';
 import { type Evaluation, selectByName } from './paths.ts';
 import { indexOfText } from './text-search.ts';
 import { canonicalSize, equals, lengthOf } from './values.ts';
@@ -42,9 +42,7 @@ function values(args: readonly Json[], evaluation: Evaluation): Json {
 function sortedKeys(value: Json, { meter }: Evaluation): readonly string[] {
   if (!isJsonObject(value)) return [];
   const names = Object.keys(value);
-  return spend(meter, names.length * Math.ceil(Math.log2(names.length + 2)))
-    ? names.sort(compareCodePoints)
-    : [];
+  return spendOnSort(meter, names.length) ? names.sort(compareCodePoints) : [];
 }
 
 /** Walks a value by keys: a string is a member or an index, a number an index. */

@@ -1,6 +1,6 @@
 import { canonicalJson, isJsonArray, isJsonObject, type Json, utf8Bytes } from '../json.ts';
 import { parseDecimal } from './lexical.ts';
-import { type Meter, spend, VALUE_LEVELS_MAX } from './limits.ts';
+import { ELEMENT_WORK, MEMBER_WORK, type Meter, spend, VALUE_LEVELS_MAX } from './limits.ts';
 
 /** The truth of a value (expressions.md 7.1). */
 export function isTruthy(value: Json): boolean {
@@ -25,7 +25,7 @@ export function equals(left: Json, right: Json, meter: Meter): boolean {
 }
 
 function equalsWithin(left: Json, right: Json, meter: Meter, levels: number): boolean {
-  if (!spend(meter, 1)) return false;
+  if (!spend(meter, ELEMENT_WORK)) return false;
   if (typeof left === 'string' && typeof right === 'string') {
     // Comparing is a memory scan, some sixty characters for the price of any other unit.
     return left.length === right.length && spend(meter, left.length >> 6) && left === right;
@@ -42,7 +42,7 @@ function equalsWithin(left: Json, right: Json, meter: Meter, levels: number): bo
   const entries = Object.entries(left);
   const sameSize = entries.length === Object.keys(right).length;
   // Listing the members costs as much as comparing them, also when the first one differs.
-  if (!sameSize || !spend(meter, entries.length)) return false;
+  if (!sameSize || !spend(meter, entries.length * MEMBER_WORK)) return false;
   return entries.every(([key, element]) => {
     const other = Object.hasOwn(right, key) ? right[key] : undefined;
     return other !== undefined && equalsWithin(element, other, meter, levels - 1);
@@ -60,7 +60,7 @@ export function lengthOf(value: Json, meter: Meter): number {
   if (typeof value === 'string') return spend(meter, value.length) ? codePointCount(value) : 0;
   if (!isJsonObject(value)) return 0;
   const { length } = Object.keys(value);
-  spend(meter, length);
+  spend(meter, length * MEMBER_WORK);
   return length;
 }
 

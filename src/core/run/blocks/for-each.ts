@@ -1,6 +1,5 @@
 import type { ForEachBlock } from '../../definition/document.ts';
-import { WORK_MAX, newMeter } from '../../expressions/limits.ts';
-import { readPath, rootedPath } from '../../expressions/paths.ts';
+import { newEvaluation, readPath, rootedPath } from '../../expressions/paths.ts';
 import { resolveTemplateText } from '../../expressions/template.ts';
 import type { Failure } from '../../failure.ts';
 import { type Json, isJsonArray } from '../../json.ts';
@@ -93,7 +92,7 @@ function resolveCollection(
     return ok(isJsonArray(resolved.value) ? resolved.value : []);
   }
   const names = block.collection.trim().split('.');
-  const evaluation = { scope, meter: newMeter(WORK_MAX) };
+  const evaluation = newEvaluation(scope);
   const underData = readPath({ root: 'data', segments: names }, evaluation);
   const rooted = rootedPath(names);
   const found = underData ?? (rooted.kind === 'path' ? readPath(rooted.path, evaluation) : undefined);
