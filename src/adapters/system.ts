@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { performance } from 'node:perf_hooks';
 import type { Clock, Entropy, Log, LogFields } from '../ports/system.ts';
 
 /** The longest delay a timer of the platform takes; a longer one would fire at once. */
@@ -9,6 +8,9 @@ const MAX_TIMER_MS = 2_147_483_647;
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
+  soon: (callback) => {
+    setImmediate(callback);
+  },
   after: (delayMs, callback) => {
     const deadlineMs = performance.now() + Math.max(0, delayMs);
     let timer: NodeJS.Timeout;
