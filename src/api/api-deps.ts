@@ -1,4 +1,5 @@
 import type { TreeNode } from './schemas/tree.ts';
+import type { CallRate } from '../engine/call-rate.ts';
 import type { UseCaseDeps } from '../engine/use-case.ts';
 
 /** All that the API needs. Nothing here is made by the API itself, so that every host can bring its own. */
@@ -9,6 +10,12 @@ export interface ApiDeps extends UseCaseDeps {
   readonly peerOf: (hostEnv: unknown) => string;
   /** The tree view of an instance; null when it is unknown to this tenant. */
   readonly treeOf: (tenantId: string | null, instanceId: string) => Promise<readonly TreeNode[] | null>;
+}
+
+/** What routes get: the parts from outside, and what one API keeps for itself. */
+export interface ApiContext extends ApiDeps {
+  /** Public webhooks by peer and slug. */
+  readonly webhookRate: CallRate;
 }
 
 /** The keys are those of the settings (http-api.md 30). */

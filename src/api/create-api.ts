@@ -1,7 +1,8 @@
 import { Hono, type Context } from 'hono';
 import { cors } from 'hono/cors';
 import { API_PREFIX, markAlias } from './alias.ts';
-import type { ApiDeps } from './api-deps.ts';
+import { createCallRate } from '../engine/call-rate.ts';
+import type { ApiContext, ApiDeps } from './api-deps.ts';
 import { dispatch } from './dispatch.ts';
 import { errorAnswer, internalErrorAnswer } from './error-answer.ts';
 import { requestIdOf } from './request-id.ts';
@@ -26,7 +27,11 @@ export function createApi(deps: ApiDeps): Hono<ApiEnv> {
   });
   if (deps.settings.corsOrigins.length > 0) app.use(crossOrigin(deps.settings.corsOrigins));
   if (deps.settings.maxConcurrentRequests > 0) app.use(concurrencyCap(deps.settings.maxConcurrentRequests));
-  for (const [path, routes] of routesByPath(ROUTES)) mount(app, deps, path, routes);
+  const context: ApiContext = {
+    ...deps,
+    webhookRate: createCallRate(deps.clock, deps.settings.webhookRatePerSec),
+  };
+  for (const [path, routes] of routesByPath(ROUTES)) mount(app, context, path, routes);
   app.notFound((context) =>
     errorAnswer({ kind: 'not_found', message: `path ${context.req.path}` }, context.get('requestId')),
   );
@@ -41,7 +46,7 @@ export function createApi(deps: ApiDeps): Hono<ApiEnv> {
  * Registers all methods of a path at once, so that a known path with another method is 405 and never falls through to a
  * longer pattern (`PUT /instances/dlq` is not `PUT /instances/{id}`).
  */
-function mount(app: Hono<ApiEnv>, deps: ApiDeps, path: string, routes: readonly Route[]): void {
+function mount(app: Hono<ApiEnv>, deps: ApiContext, path: string, routes: readonly Route[]): void {
   const allowed = allowHeader(routes);
   const answer = async (context: Context<ApiEnv>): Promise<Response> => {
     const requestId = context.get('requestId');

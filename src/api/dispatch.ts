@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../ports/store/store.ts';
 import { errorAnswer, internalErrorAnswer, jsonAnswer } from './error-answer.ts';
-import type { ApiDeps } from './api-deps.ts';
+import type { ApiContext } from './api-deps.ts';
 import { authenticate } from './authenticate.ts';
 import { readBytes, readJson } from './read-body.ts';
 import type { RawCall, Reply, Route } from './route.ts';
@@ -18,7 +18,7 @@ export interface Incoming {
  * Carries one request through its route: authentication, tenant, parts, handler, answer. What a route refuses is a value;
  * what it throws is a lost database (503) or a defect of ours (500, with the rest in the log).
  */
-export async function dispatch(deps: ApiDeps, route: Route, incoming: Incoming): Promise<Response> {
+export async function dispatch(deps: ApiContext, route: Route, incoming: Incoming): Promise<Response> {
   const { request, requestId } = incoming;
   const caller = authenticate(deps.settings, request.headers, route.access);
   if (!caller.ok) return errorAnswer(caller.error, requestId);
@@ -50,7 +50,7 @@ function replyAnswer(reply: Reply): Response {
   return jsonAnswer(reply.status, reply.body);
 }
 
-function failureAnswer(deps: ApiDeps, route: Route, requestId: string, error: unknown): Response {
+function failureAnswer(deps: ApiContext, route: Route, requestId: string, error: unknown): Response {
   const fields = { request_id: requestId, route: `${route.method} ${route.path}` };
   if (error instanceof StoreUnavailable) {
     deps.log.warn('the database did not answer a request', { ...fields, error: error.message });

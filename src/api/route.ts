@@ -4,7 +4,7 @@ import type { Json } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
 import { refuse, type Refusal } from '../engine/refusal.ts';
 import type { Caller } from '../engine/use-case.ts';
-import type { ApiDeps } from './api-deps.ts';
+import type { ApiContext } from './api-deps.ts';
 import { bodyProblem, parameterProblem } from './schema-problem.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -34,7 +34,7 @@ export interface Route {
   readonly body: RouteBody;
   /** Schema of the body by status; null: no body. Error answers are the same everywhere and not listed. */
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
-  readonly run: (deps: ApiDeps, call: RawCall) => Promise<Answer>;
+  readonly run: (deps: ApiContext, call: RawCall) => Promise<Answer>;
 }
 
 export type RouteBody =
@@ -96,7 +96,7 @@ interface RouteSpec<P extends z.ZodType, Q extends z.ZodType> extends PartsSpec<
   /** The handler reads the bytes of the body itself. */
   readonly rawBody?: boolean;
   readonly handle: (
-    deps: ApiDeps,
+    deps: ApiContext,
     call: Call<z.output<P>, z.output<Q>, undefined>,
   ) => Promise<Answer> | Answer;
 }
@@ -109,7 +109,7 @@ interface BodyRouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.Zo
   /** Deepest nesting of the body, where it is another one than that of all bodies. */
   readonly bodyDepth?: number;
   readonly handle: (
-    deps: ApiDeps,
+    deps: ApiContext,
     call: Call<z.output<P>, z.output<Q>, z.output<B>>,
   ) => Promise<Answer> | Answer;
 }

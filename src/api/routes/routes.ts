@@ -1,9 +1,14 @@
 import type { Route } from '../route.ts';
+import { approvalRoutes } from './approvals.ts';
 import { instanceActionRoutes } from './instance-actions.ts';
 import { instanceReadRoutes } from './instance-reads.ts';
 import { instanceRoutes } from './instances.ts';
 import { sequenceRoutes } from './sequences.ts';
 import { serviceRoutes } from './service.ts';
+import { triggerRoutes } from './triggers.ts';
+import { webhookRoutes } from './webhooks.ts';
+import { workerReadRoutes } from './worker-reads.ts';
+import { workerTaskRoutes } from './worker-tasks.ts';
 
 /** Every route of the API. The server, the contract tests and the OpenAPI document are made from this table. */
 export const ROUTES: readonly Route[] = [
@@ -12,4 +17,9 @@ export const ROUTES: readonly Route[] = [
   ...instanceRoutes,
   ...instanceReadRoutes,
   ...instanceActionRoutes,
+  ...approvalRoutes,
+  ...workerTaskRoutes,
+  ...workerReadRoutes,
+  ...triggerRoutes,
+  ...webhookRoutes,
 ];

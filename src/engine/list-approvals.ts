@@ -1,0 +1,41 @@
+import type { Block } from '../core/definition/document.ts';
+import type { Gate } from '../core/run/frame.ts';
+import { currentList, type Plan } from '../core/run/plan.ts';
+import type { GateItem, InstanceView, ListGatesQuery } from '../ports/store/reads.ts';
+import { readPlan } from './read-plan.ts';
+import type { UseCaseDeps } from './use-case.ts';
+
+/** A gate that waits for a person. */
+export interface Approval {
+  readonly instance: InstanceView;
+  readonly sequenceName: string;
+  readonly blockId: string;
+  readonly gate: Gate;
+  /** As the author wrote it; null: the answer is stored under the block's id. */
+  readonly storeAs: string | null;
+}
+
+/** The gates that wait now, newest instance first (http-api.md 10); `total` counts all of them under the filter. */
+export async function listApprovals(
+  deps: UseCaseDeps,
+  query: ListGatesQuery,
+): Promise<{ readonly items: readonly Approval[]; readonly total: number }> {
+  const { items, total } = await deps.store.listOpenGates(query);
+  const plans = new Map<string, Plan | null>();
+  for (const { instance } of items) {
+    if (plans.has(instance.sequenceId)) continue;
+    plans.set(instance.sequenceId, await readPlan(deps.store, instance.tenantId, instance.sequenceId));
+  }
+  return {
+    items: items.flatMap((item) => approvalOf(item, plans.get(item.instance.sequenceId) ?? null)),
+    total,
+  };
+}
+
+function approvalOf({ instance, sequenceName, frame }: GateItem, plan: Plan | null): readonly Approval[] {
+  const gate = frame.leaf?.gate ?? null;
+  const block: Block | undefined = plan === null ? undefined : currentList(plan, frame)[frame.cursor];
+  if (gate === null || block === undefined) return [];
+  const storeAs = block.type === 'step' ? (block.wait_for_input?.store_as ?? null) : null;
+  return [{ instance, sequenceName, blockId: block.id, gate, storeAs }];
+}

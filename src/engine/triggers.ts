@@ -1,0 +1,72 @@
+import { member, type Json } from '../core/json.ts';
+import { ok, type Result } from '../core/result.ts';
+import type { NewTrigger, TriggerRecord } from '../ports/store/catalog.ts';
+import { notFound, refuse, type Refusal } from './refusal.ts';
+import { tenantOf } from './tenant.ts';
+import type { Caller, UseCaseDeps } from './use-case.ts';
+
+/** Slugs that would hide paths of the API. */
+const RESERVED_SLUGS: ReadonlySet<string> = new Set(['outbox', 'deliveries']);
+const MAX_NAME_LENGTH = 255;
+/** What the API shows in place of a secret; nobody means it as one. */
+export const REDACTED = '[REDACTED]';
+
+/** How a public webhook proves itself, from `config.signature.scheme` (RULINGS B21). */
+export type SignatureScheme = 'stepwell' | 'github';
+
+/**
+ * Creates a trigger (http-api.md 12.1): tenant (403), rules (400, 422), the sequence exists (404), the slug is free (409).
+ * An empty `tenantId` stands for the tenant of the call, or `default`.
+ */
+export async function createTrigger(
+  deps: UseCaseDeps,
+  caller: Caller,
+  input: NewTrigger,
+): Promise<Result<TriggerRecord, Refusal>> {
+  const named = input.tenantId === '' ? (caller.tenantId ?? 'default') : input.tenantId;
+  const tenantId = tenantOf(caller, named);
+  if (!tenantId.ok) return tenantId;
+  const trigger = { ...input, tenantId: tenantId.value };
+  const broken = brokenRule(trigger);
+  if (broken !== null) return broken;
+  const sequence = await deps.store.findSequence(sequenceOf(trigger));
+  if (sequence === null) return notFound('sequence', trigger.sequenceName);
+  if ((await deps.store.insertTrigger(trigger)) === 'exists')
+    return refuse('exists', `trigger ${trigger.slug}`);
+  const stored = await deps.store.getTrigger(trigger.tenantId, trigger.slug);
+  return stored === null ? notFound('trigger', trigger.slug) : ok(stored);
+}
+
+/** The sequence that a trigger starts, as the catalog is asked for it at each fire. */
+export function sequenceOf({ tenantId, namespace, sequenceName, version }: NewTrigger): {
+  readonly tenantId: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly version: number | null;
+} {
+  return { tenantId, namespace, name: sequenceName, version };
+}
+
+/** The scheme of a trigger; null for one that this build does not know. */
+export function schemeOf(config: Json): SignatureScheme | null {
+  const scheme = member(member(config, 'signature'), 'scheme') ?? 'stepwell';
+  return scheme === 'stepwell' || scheme === 'github' ? scheme : null;
+}
+
+function brokenRule(trigger: NewTrigger): { readonly ok: false; readonly error: Refusal } | null {
+  const names = { slug: trigger.slug, sequence_name: trigger.sequenceName, namespace: trigger.namespace };
+  for (const [field, name] of Object.entries(names)) {
+    if (name.trim() === '') return refuse('invalid', `${field} must not be empty`);
+    if (name.length > MAX_NAME_LENGTH)
+      return refuse('invalid', `${field} must not exceed ${MAX_NAME_LENGTH} characters`);
+  }
+  if (RESERVED_SLUGS.has(trigger.slug)) return refuse('invalid', `slug ${trigger.slug} is reserved`);
+  if (trigger.secret === '') return refuse('invalid', 'secret must not be empty');
+  if (trigger.secret === REDACTED) return refuse('unprocessable', `secret must not be the text ${REDACTED}`);
+  if (schemeOf(trigger.config) === null) {
+    return refuse('invalid', 'config.signature.scheme must be stepwell or github', {
+      code: 'unknown_signature_scheme',
+    });
+  }
+  return null;
+}
