@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { Advice } from '../../core/advice.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { systemClock } from '../../adapters/system.ts';
+import { systemClock, systemEntropy } from '../../adapters/system.ts';
+import { createIdSource } from '../../engine/ids.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { connect, connectionArgs } from '../client/connection.ts';
 import { PublishAnswer, SequenceAnswer } from '../client/schemas.ts';
@@ -42,7 +42,7 @@ export default defineCliCommand({
     const version = await versionOf(client.value, draft.data, tenant);
     if (!version.ok) return version;
     const document = z.json().parse({
-      id: randomUUID(),
+      id: createIdSource(systemClock, systemEntropy).newId(),
       created_at: new Date(systemClock.nowMs()).toISOString(),
       ...draft.data,
       tenant_id: tenant,
