@@ -111,7 +111,7 @@ function unique(args: readonly Json[], { meter }: Evaluation): Json {
   const seen = new Set<string>();
   return list.filter((element) => {
     const size = canonicalSize(element, Math.max(0, meter.remaining), VALUE_LEVELS_MAX);
-    if (!spend(meter, size ?? Number.POSITIVE_INFINITY)) return false;
+    if (!spend(meter, MEMBER_WORK + (size ?? Number.POSITIVE_INFINITY))) return false;
     const text = canonicalJson(element);
     if (seen.has(text)) return false;
     seen.add(text);
