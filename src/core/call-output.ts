@@ -3,7 +3,7 @@ import { canonicalJson, type Json, jsonObject, utf8Bytes } from './json.ts';
 import { err, ok, type Result } from './result.ts';
 
 /** Largest output of a step in bytes of canonical JSON, unless a setting says otherwise ([DISP-2], RULINGS B20). */
-export const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 
 /** Deepest nesting of a stored value (RULINGS B11). */
 const MAX_DEPTH = 64;

@@ -3,7 +3,7 @@ import type { Json } from '../core/json.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { callOutput, toJson } from '../core/call-output.ts';
 import { lineText } from '../core/storable-text.ts';
-import type { StepCall, StepHandler, StepOutcome } from '../ports/step-handler.ts';
+import type { ContextView, StepCall, StepHandler, StepOutcome } from '../ports/step-handler.ts';
 import type { Clock } from '../ports/system.ts';
 import { earlySignal } from './early-signal.ts';
 import type { DefinedHandler, HandlerContext } from './handler.ts';
@@ -15,6 +15,7 @@ export function toStepHandler(defined: DefinedHandler, clock: Pick<Clock, 'after
   return {
     name: defined.name,
     kind: defined.pure ? 'pure' : 'effect',
+    defaults: defined.defaults,
     checkParams: (params) => checkParams(defined, params),
     run: (call) => runCall(defined, call, clock),
   };
@@ -43,7 +44,8 @@ async function runCall(
 ): Promise<StepOutcome> {
   const early = earlySignal(call, clock);
   try {
-    const input = await parsed(defined.input, call.params);
+    // A copy: params may share parts with the context that the engine goes on with, and handlers may change their input.
+    const input = await parsed(defined.input, structuredClone(call.params));
     if (!input.ok) return { ok: false, failure: inputFailure(defined.name, input.error) };
     const returned = await defined.run(input.value, handlerContext(call, early.signal));
     const output = await parsed(defined.output, returned);
@@ -67,6 +69,7 @@ async function parsed(
 }
 
 function handlerContext(call: StepCall, signal: AbortSignal): HandlerContext {
+  let context: ContextView | undefined;
   return {
     instanceId: call.instanceId,
     blockId: call.blockId,
@@ -84,8 +87,12 @@ function handlerContext(call: StepCall, signal: AbortSignal): HandlerContext {
       warn: (message) => call.log('warn', lineText(message)),
       error: (message) => call.log('error', lineText(message)),
     },
-    context: call.context,
-    state: { get: (key) => call.state.get(key) },
+    // A copy as well, and only for handlers that ask for it.
+    get context() {
+      context ??= structuredClone(call.context);
+      return context;
+    },
+    state: { get: async (key) => structuredClone(await call.state.get(key)) },
     dryRun: call.dryRun,
     nowMs: call.nowMs,
   };
@@ -119,11 +126,17 @@ function thrownFailure(error: unknown, call: StepCall, signal: AbortSignal): Fai
   if (isStepError(error)) return stepErrorFailure(error, call);
   if (error instanceof Error && error.stack !== undefined) call.log('error', lineText(error.stack));
   const message = lineText(thrownText(error));
-  // A handler that stops because it was told to has not failed by itself.
-  const stopped =
-    signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'));
-  if (stopped && !call.signal.aborted) return { message, retryable: true, code: 'TIMEOUT' };
-  return { message, retryable: true, code: 'UNHANDLED_EXCEPTION' };
+  return { message, retryable: true, code: isStop(error, signal) ? 'TIMEOUT' : 'UNHANDLED_EXCEPTION' };
+}
+
+/**
+ * True when the handler stopped because it was told to. After a cancel nobody asks for the class any more, so what is
+ * left is that its time was used up.
+ */
+function isStop(error: unknown, signal: AbortSignal): boolean {
+  return (
+    signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'))
+  );
 }
 
 function stepErrorFailure(error: StepError, call: StepCall): Failure {

@@ -21,6 +21,7 @@ describe('assert', () => {
     'outputs.stock.left == 3',
     "data.name == 'kiln'",
     'runtime.attempt == 2',
+    "now() == '2027-05-01T10:00:00.000Z'",
     'true',
   ])('passes when %s is truthy and returns the condition', async (condition) => {
     expect(await check({ condition })).toEqual({ ok: true, output: { condition, passed: true } });

@@ -9,6 +9,8 @@ class Account {
 const cyclic: { self?: unknown } = {};
 cyclic.self = cyclic;
 
+function* nothing(): Generator<never> {}
+
 /** Nested `levels` deep. */
 function nested(levels: number): unknown {
   let value: unknown = 1;
@@ -76,9 +78,8 @@ describe('output of a handler in code', () => {
     [
       'a value that cannot be read (it threw)',
       {
-        toJSON() {
-          throw 'text';
-        },
+        // Throws a value that is no Error, as a user's code may.
+        toJSON: () => nothing().throw('text'),
       },
     ],
   ])('fails permanently with INVALID_OUTPUT: %s', (phrase, value) => {

@@ -285,7 +285,7 @@ describe('http_request results', () => {
     const stop = new AbortController();
     const server = await loopbackServer(() => stop.abort());
     const params = { url: `http://127.0.0.1:${server.port}/` };
-    expect(await send(params, { signal: stop.signal })).toMatchObject(failure('ABORTED', true));
+    expect(await send(params, { signal: stop.signal })).toMatchObject(failure('TIMEOUT', true));
     await server.connectionClosed;
   });
 });

@@ -55,7 +55,8 @@ describe('handler registry', () => {
   it.each(['ap://slack', 'grpc://pay', 'wasm://score', 'x-y+z://q'])(
     'fails the plugin name %s permanently [DISP-1]',
     (name) => {
-      expect(registryOf().lookup(name)).toMatchObject({ type: 'unavailable', failure: { retryable: false } });
+      const failure = { code: 'PLUGIN_NOT_REGISTERED', retryable: false };
+      expect(registryOf().lookup(name)).toMatchObject({ type: 'unavailable', failure });
     },
   );
 

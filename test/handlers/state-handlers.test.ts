@@ -126,6 +126,8 @@ describe('state handlers', () => {
       await mergeStateHandler.run(stepCall({ values }, { state }));
     expect(await merge({ old: 2, one: 1 })).toMatchObject({ ok: true });
     expect(await merge({ one: 1, two: 2 })).toMatchObject(refusal('STATE_LIMIT'));
+    const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`k${index}`, 1]));
+    expect(await merge(many, stateOf(many))).toMatchObject(refusal('STATE_LIMIT'));
   });
 
   it('answers a lost store with a retryable STORAGE_ERROR without the text of the driver [H-4]', async () => {

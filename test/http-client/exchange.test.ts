@@ -1,5 +1,6 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { nodeExchange } from '../../src/adapters/http/exchange.ts';
 import { bodyText, clientUnderTest, outboundRequest } from './client-under-test.ts';
 import { loopbackServer } from './loopback-server.ts';
 import { manualClock } from './manual-clock.ts';
@@ -125,6 +126,21 @@ describe('connection errors', () => {
     expect(await clientUnderTest().send(outboundRequest(at(hangs)))).toMatchObject({ reason: 'network' });
     const babbles = await loopbackServer((_, response) => response.socket?.end('220 smtp ready\r\n'));
     expect(await clientUnderTest().send(outboundRequest(at(babbles)))).toMatchObject({ reason: 'network' });
+  });
+});
+
+describe('address in use', () => {
+  it('NET-3 is checked again at connect time, before a byte of the request is sent', async () => {
+    const server = await serving('must not be asked');
+    const hop = { method: 'GET', url: new URL(at(server)), headers: [], body: undefined };
+    const result = await nodeExchange(hop, {
+      addresses: [{ address: '127.0.0.1', family: 4 }],
+      allowInternal: false,
+      signal: new AbortController().signal,
+    });
+    expect(result).toMatchObject({ ok: false });
+    await server.connectionClosed;
+    expect(server.seen).toEqual([]);
   });
 });
 

@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllowInternal } from '../../src/adapters/http/outbound-client.ts';
 import type { Resolve } from '../../src/adapters/http/resolve-host.ts';
-import { hostAllowed } from '../../src/core/network/outbound-url.ts';
+import { hostAllowed, urlProblem } from '../../src/core/network/outbound-url.ts';
 import { clientUnderTest, outboundRequest } from './client-under-test.ts';
 import { loopbackServer } from './loopback-server.ts';
 
@@ -40,6 +41,11 @@ describe('URL rules', () => {
         message: expect.stringContaining('blocked'),
       });
     }
+  });
+
+  it('NET-1 refuses a URL without host, should a parser let one pass', () => {
+    const parts = { protocol: 'http:', hostname: '', host: '', pathname: '/', username: '', password: '' };
+    expect(urlProblem(parts, { allowInternal: true })).toBe('blocked: the URL has no host');
   });
 
   it.each([
@@ -133,6 +139,16 @@ describe('URL rules', () => {
     const result = await clientUnderTest({ resolve }).send(
       outboundRequest(`http://two.example.org:${server.port}/`),
     );
+    expect(result).toMatchObject({ ok: true });
+  });
+
+  it('NET-3 pins the address also when the process tries one address only', async () => {
+    const server = await loopbackServer((_, response) => response.end('pinned'));
+    const before = getDefaultAutoSelectFamily();
+    setDefaultAutoSelectFamily(false);
+    onTestFinished(() => setDefaultAutoSelectFamily(before));
+    const client = clientUnderTest({ resolve: answering('127.0.0.1') });
+    const result = await client.send(outboundRequest(`http://one.example.org:${server.port}/`));
     expect(result).toMatchObject({ ok: true });
   });
 

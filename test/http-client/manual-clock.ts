@@ -14,6 +14,9 @@ export function manualClock(): ManualClock {
   return {
     nowMs: () => 0,
     monotonicMs: () => 0,
+    soon: (callback) => {
+      setImmediate(callback);
+    },
     after: (delayMs, callback) => {
       lastId += 1;
       const id = lastId;

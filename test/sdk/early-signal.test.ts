@@ -97,7 +97,7 @@ describe('signal of a handler', () => {
     });
     const run = async () =>
       await toStepHandler(handler, manualClock()).run(stepCall({}, { signal: stop.signal }));
-    expect(await run()).toMatchObject({ failure: { message: 'instance cancelled' } });
+    expect(await run()).toMatchObject({ failure: { message: 'instance cancelled', code: 'TIMEOUT' } });
     const late = defineHandler('k', {}, (_, { signal }) => signal.aborted);
     const outcome = await toStepHandler(late, manualClock()).run(stepCall({}, { signal: stop.signal }));
     expect(outcome).toEqual({ ok: true, output: true });

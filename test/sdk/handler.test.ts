@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { Json } from '../../src/core/json.ts';
+import { type Json, member } from '../../src/core/json.ts';
 import type { StepCall } from '../../src/ports/step-handler.ts';
-import { type DefinedHandler, defineHandler, type HandlerContext, StepError } from '../../src/sdk/handler.ts';
+import { type DefinedHandler, defineHandler, type HandlerContext } from '../../src/sdk/handler.ts';
 import type { StandardSchema } from '../../src/sdk/standard-schema.ts';
 import { toStepHandler } from '../../src/sdk/step-handler.ts';
 import { type LoggedLine, stateOf, stepCall } from '../handlers/step-call.ts';
@@ -15,12 +15,6 @@ const run = async (
   call: Partial<StepCall> = {},
   lines: LoggedLine[] = [],
 ) => await toStepHandler(defined, clock).run(stepCall(params, call, lines));
-
-/** A handler that throws what it is given. */
-const throwing = (error: unknown) =>
-  defineHandler('throws', {}, () => {
-    throw error;
-  });
 
 const Amount = z.object({ amount: z.number().positive(), currency: z.string().default('EUR') });
 
@@ -118,6 +112,24 @@ describe('defineHandler', () => {
   });
 });
 
+describe('what a handler changes', () => {
+  it('reaches neither params nor context nor state of the engine', async () => {
+    const params = { lines: [1] };
+    const context = { data: { lines: [1] }, config: {}, audit: [], runtime: {} };
+    const lines = [1];
+    const push = (list: unknown) => Reflect.apply(Array.prototype.push, list, [2]);
+    const greedy = defineHandler('greedy', {}, async (input: { lines: number[] }, ctx) => {
+      push(input.lines);
+      push(member(ctx.context.data, 'lines'));
+      push(await ctx.state.get('lines'));
+      return [input.lines, ctx.context.data];
+    });
+    const outcome = await run(greedy, params, { context, state: stateOf({ lines }) });
+    expect(outcome).toEqual({ ok: true, output: [[1, 2], { lines: [1, 2] }] });
+    expect([params, context.data, lines]).toEqual([{ lines: [1] }, { lines: [1] }, [1]]);
+  });
+});
+
 describe('input schema', () => {
   const charge = defineHandler('charge', { input: Amount }, () => {
     throw new Error('must not be called');
@@ -183,20 +195,31 @@ describe('input schema', () => {
     });
   });
 
-  it('treats a schema that throws as an exception of the handler', async () => {
-    const input: StandardSchema = {
-      '~standard': {
-        version: 1,
-        vendor: 'ours',
-        validate: () => {
-          throw new Error('schema bug');
-        },
-      },
+  it('treats a schema that throws or rejects as an exception of the handler', async () => {
+    const failing = (validate: () => Promise<never>): StandardSchema => ({
+      '~standard': { version: 1, vendor: 'ours', validate },
+    });
+    const bug = () => {
+      throw new Error('schema bug');
     };
-    const handler = defineHandler('k', { input }, () => null);
-    expect(toStepHandler(handler, clock).checkParams?.({})).toBeNull();
-    expect(await run(handler)).toMatchObject({
-      failure: { code: 'UNHANDLED_EXCEPTION', message: 'schema bug' },
+    for (const validate of [bug, async () => bug()]) {
+      const handler = defineHandler('k', { input: failing(validate) }, () => null);
+      expect(toStepHandler(handler, clock).checkParams?.({})).toBeNull();
+      expect(await run(handler)).toMatchObject({
+        failure: { code: 'UNHANDLED_EXCEPTION', message: 'schema bug' },
+      });
+    }
+  });
+
+  it('takes violations without a path', async () => {
+    const input: StandardSchema = {
+      '~standard': { version: 1, vendor: 'ours', validate: () => ({ issues: [{ message: 'never fits' }] }) },
+    };
+    expect(await run(defineHandler('k', { input }, () => null))).toMatchObject({
+      failure: {
+        message: 'k: params do not fit the input schema: never fits',
+        details: { violations: [{ pointer: '', message: 'never fits' }] },
+      },
     });
   });
 });
@@ -234,81 +257,5 @@ describe('result of a handler', () => {
     expect(await run(defineHandler('k', {}, () => 'x'.repeat(9 * 1024 * 1024)))).toMatchObject({
       failure: { code: 'OUTPUT_TOO_LARGE', retryable: false },
     });
-  });
-});
-
-describe('errors of a handler (sequences.md 15.1)', () => {
-  it('REG-2 StepError is retryable unless it says otherwise and carries code, details and wait', async () => {
-    expect(await run(throwing(new StepError('busy')))).toEqual({
-      ok: false,
-      failure: { message: 'busy', retryable: true, code: 'UNHANDLED_EXCEPTION' },
-    });
-    const declined = new StepError('declined', {
-      retryable: false,
-      code: 'DECLINED',
-      details: { at: new Date(0) },
-      retryAfterMs: 1500.2,
-      cause: new Error('kept for the log'),
-    });
-    expect(await run(throwing(declined))).toEqual({
-      ok: false,
-      failure: {
-        message: 'declined',
-        retryable: false,
-        code: 'DECLINED',
-        details: { at: '1970-01-01T00:00:00.000Z' },
-        retryAfterMs: 1501,
-      },
-    });
-  });
-
-  it('drops details that are no JSON with a warning, and waits that are no duration', async () => {
-    for (const retryAfterMs of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
-      const lines: LoggedLine[] = [];
-      const outcome = await run(
-        throwing(new StepError('x', { details: () => 1, retryAfterMs })),
-        {},
-        {},
-        lines,
-      );
-      expect(outcome).toEqual({
-        ok: false,
-        failure: { message: 'x', retryable: true, code: 'UNHANDLED_EXCEPTION' },
-      });
-      expect(lines).toEqual([{ level: 'warn', message: 'details of the error are left out: a function' }]);
-    }
-  });
-
-  it('is recognised from another copy of the module by its mark', async () => {
-    const foreign = Object.assign(new Error('far'), {
-      [Symbol.for('stepwell.StepError')]: true,
-      retryable: false,
-      code: '',
-    });
-    expect(await run(throwing(foreign))).toEqual({
-      ok: false,
-      failure: { message: 'far', retryable: false, code: 'UNHANDLED_EXCEPTION' },
-    });
-  });
-
-  it('REG-2 any other error is retryable with UNHANDLED_EXCEPTION, its stack goes to the log', async () => {
-    const lines: LoggedLine[] = [];
-    const error = new TypeError('x is not a function');
-    expect(await run(throwing(error), {}, {}, lines)).toEqual({
-      ok: false,
-      failure: { message: 'x is not a function', retryable: true, code: 'UNHANDLED_EXCEPTION' },
-    });
-    expect(lines[0]?.message).toContain('handler.test.ts');
-  });
-
-  it.each([
-    [new RangeError(), 'RangeError'],
-    ['just text', 'just text'],
-    [undefined, 'the handler threw a value that is no Error'],
-    [{ message: 'object' }, 'the handler threw a value that is no Error'],
-    [new Error('nul\u0000 and \ud800'), 'nul\ufffd and \ufffd'],
-    [new Error('é'.repeat(9000)), 'é'.repeat(4096)],
-  ])('makes a storable message of %# a thrown value', async (thrown, message) => {
-    expect(await run(throwing(thrown))).toMatchObject({ failure: { message, retryable: true } });
   });
 });

@@ -84,7 +84,7 @@ describe('clock of the machine', () => {
     vi.useFakeTimers();
     try {
       const tenYearsMs = 315_360_000_000;
-      const callback = vi.fn();
+      const callback = vi.fn<() => void>();
       systemClock.after(tenYearsMs, callback);
       vi.advanceTimersByTime(tenYearsMs - 1);
       expect(callback).not.toHaveBeenCalled();

@@ -1,41 +1,54 @@
 import { type IpBytes, parseIpLiteral } from './ip-address.ts';
 
-/** [NET-2] IPv4 networks that outgoing requests must not reach: `[first address, prefix length]`. */
-const BLOCKED_IPV4: ReadonlyArray<readonly [IpBytes, number]> = [
-  [[0, 0, 0, 0], 8],
-  [[10, 0, 0, 0], 8],
-  [[100, 64, 0, 0], 10],
-  [[127, 0, 0, 0], 8],
+/** The leading bits of a network as text: `10.0.0.0/8` is `00001010`. An address lies in it when its bits begin so. */
+function network(bytes: IpBytes, length: number): string {
+  return bitsOf(bytes).slice(0, length);
+}
+
+function bitsOf(bytes: IpBytes): string {
+  return bytes.map((byte) => byte.toString(2).padStart(8, '0')).join('');
+}
+
+/** [NET-2] IPv4 networks that outgoing requests must not reach. */
+const BLOCKED_IPV4: readonly string[] = [
+  network([0], 8),
+  network([10], 8),
+  network([100, 64], 10),
+  network([127], 8),
   // Link-local, where the metadata services of clouds answer.
-  [[169, 254, 0, 0], 16],
-  [[172, 16, 0, 0], 12],
-  [[192, 0, 0, 0], 24],
-  [[192, 0, 2, 0], 24],
+  network([169, 254], 16),
+  network([172, 16], 12),
+  network([192, 0, 0], 24),
+  network([192, 0, 2], 24),
   // Former 6to4 relays: not a place anybody serves from.
-  [[192, 88, 99, 0], 24],
-  [[192, 168, 0, 0], 16],
-  [[198, 18, 0, 0], 15],
-  [[198, 51, 100, 0], 24],
-  [[203, 0, 113, 0], 24],
-  [[224, 0, 0, 0], 4],
-  [[240, 0, 0, 0], 4],
+  network([192, 88, 99], 24),
+  network([192, 168], 16),
+  network([198, 18], 15),
+  network([198, 51, 100], 24),
+  network([203, 0, 113], 24),
+  // Multicast, and all above it up to the broadcast address.
+  network([224], 4),
+  network([240], 4),
 ];
 
-/** Parts of the global unicast space 2000::/3 that are not public all the same. */
-const BLOCKED_IPV6: ReadonlyArray<readonly [IpBytes, number]> = [
+/** 2000::/3. Outside lie loopback, link-local, unique local, site-local, multicast, local NAT64, and unassigned space. */
+const GLOBAL_UNICAST = network([0x20], 3);
+
+/** Parts of the global unicast space that are not public all the same. */
+const BLOCKED_IPV6: readonly string[] = [
   // Protocol assignments: Teredo, benchmarking, ORCHID.
-  [[0x20, 0x01, 0x00, 0x00], 23],
-  [[0x20, 0x01, 0x0d, 0xb8], 32],
-  [[0x3f, 0xff, 0x00, 0x00], 20],
+  network([0x20, 0x01, 0x00], 23),
+  network([0x20, 0x01, 0x0d, 0xb8], 32),
+  network([0x3f, 0xff, 0x00], 20),
 ];
 
-/** [NET-2] Networks whose addresses carry an IPv4 address, `[network, prefix length, offset of the IPv4 bytes]`. */
-const EMBEDDING_IPV6: ReadonlyArray<readonly [IpBytes, number, number]> = [
+/** [NET-2] IPv6 networks whose addresses carry an IPv4 address, which decides. `::` and `::1` are among them. */
+const EMBEDDING_IPV6: ReadonlyArray<{ readonly network: string; readonly ipv4At: number }> = [
   // ::ffff:0:0/96 mapped, ::/96 compatible, 64:ff9b::/96 NAT64, 2002::/16 6to4.
-  [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], 96, 12],
-  [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 96, 12],
-  [[0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], 96, 12],
-  [[0x20, 0x02], 16, 2],
+  { network: network([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], 96), ipv4At: 96 },
+  { network: network([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 96), ipv4At: 96 },
+  { network: network([0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0], 96), ipv4At: 96 },
+  { network: network([0x20, 0x02], 16), ipv4At: 16 },
 ];
 
 /**
@@ -47,28 +60,16 @@ export function isBlockedAddress(text: string): boolean {
   return bytes === null || isBlockedIp(bytes);
 }
 
-/** True when the address is not a public one. */
-export function isBlockedIp(bytes: IpBytes): boolean {
-  if (bytes.length === 4) return BLOCKED_IPV4.some(([network, length]) => inNetwork(bytes, network, length));
-  if (bytes.length !== 16) return true;
-  for (const [network, length, offset] of EMBEDDING_IPV6) {
-    // `::` and `::1` land here too: their IPv4 parts 0.0.0.0 and 0.0.0.1 are blocked.
-    if (inNetwork(bytes, network, length)) return isBlockedIp(bytes.slice(offset, offset + 4));
-  }
-  // Outside 2000::/3 lie loopback, link-local, unique local, site-local, multicast, the local NAT64 prefix
-  // 64:ff9b:1::/48 and space that is not assigned: nothing of it is a public service.
-  if (!inNetwork(bytes, [0x20], 3)) return true;
-  return BLOCKED_IPV6.some(([network, length]) => inNetwork(bytes, network, length));
+function isBlockedIp(bytes: IpBytes): boolean {
+  const bits = bitsOf(bytes);
+  if (bytes.length === 4) return isBlockedIpv4(bits);
+  const embedding = EMBEDDING_IPV6.find((candidate) => bits.startsWith(candidate.network));
+  if (embedding !== undefined) return isBlockedIpv4(bits.slice(embedding.ipv4At, embedding.ipv4At + 32));
+  return !bits.startsWith(GLOBAL_UNICAST) || BLOCKED_IPV6.some((blocked) => bits.startsWith(blocked));
 }
 
-/** True when the first `length` bits are those of `network`; bytes which `network` leaves out are zero. */
-function inNetwork(bytes: IpBytes, network: IpBytes, length: number): boolean {
-  for (let bit = 0; bit < length; bit += 8) {
-    const mask = length - bit >= 8 ? 0xff : (0xff << (8 - (length - bit))) & 0xff;
-    const index = bit / 8;
-    if (((bytes[index] ?? 0) & mask) !== ((network[index] ?? 0) & mask)) return false;
-  }
-  return true;
+function isBlockedIpv4(bits: string): boolean {
+  return BLOCKED_IPV4.some((blocked) => bits.startsWith(blocked));
 }
 
 /** What a URL's host is, after normalisation. */

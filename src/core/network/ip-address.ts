@@ -5,21 +5,20 @@ export type IpBytes = readonly number[];
  * Bytes of an IPv4 text in any notation that some resolver accepts: decimal, octal (`0177`), hexadecimal (`0x7f`),
  * with one to four parts of which the last one fills the rest. Null when the text is no such number.
  */
-export function parseLooseIpv4(text: string): IpBytes | null {
-  const parts = text.split('.');
-  if (parts.length > 4) return null;
-  const numbers: number[] = [];
-  for (const part of parts) {
-    const number = parseLooseNumber(part);
-    if (number === null) return null;
-    numbers.push(number);
+function parseLooseIpv4(text: string): IpBytes | null {
+  const lastDot = text.lastIndexOf('.');
+  const last = parseLooseNumber(text.slice(lastDot + 1));
+  const leading = lastDot === -1 ? [] : text.slice(0, lastDot).split('.').map(parseLooseNumber);
+  if (last === null || leading.length > 3) return null;
+  const bytes: number[] = [];
+  for (const number of leading) {
+    if (number === null || number > 255) return null;
+    bytes.push(number);
   }
-  const last = numbers.pop() ?? 0;
-  const restBytes = 4 - numbers.length;
-  if (numbers.some((number) => number > 255) || last >= 256 ** restBytes) return null;
-  const rest: number[] = [];
-  for (let index = restBytes - 1; index >= 0; index -= 1) rest.push(Math.floor(last / 256 ** index) % 256);
-  return [...numbers, ...rest];
+  const restCount = 4 - bytes.length;
+  if (last >= 256 ** restCount) return null;
+  for (let index = restCount - 1; index >= 0; index -= 1) bytes.push(Math.floor(last / 256 ** index) % 256);
+  return bytes;
 }
 
 /** An unsigned number as `inet_aton` reads it: `0x` hexadecimal, leading `0` octal, else decimal. */
@@ -38,17 +37,18 @@ function parseDottedIpv4(text: string): IpBytes | null {
 }
 
 /** Bytes of an IPv6 text, with or without brackets, a dotted tail allowed. A zone id makes it null: it names a link. */
-export function parseIpv6(text: string): IpBytes | null {
+function parseIpv6(text: string): IpBytes | null {
   const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
-  const halves = bare.split('::');
-  if (halves.length > 2) return null;
-  const head = parseGroups(halves[0] ?? '', halves.length === 1);
-  const tail = halves.length === 2 ? parseGroups(halves[1] ?? '', true) : [];
-  if (head === null || tail === null) return null;
-  const missing = 16 - head.length - tail.length;
-  // `::` stands for at least one group; without it all sixteen bytes must be there.
-  if (halves.length === 2 ? missing < 2 : missing !== 0) return null;
-  return [...head, ...new Array<number>(missing).fill(0), ...tail];
+  const gap = bare.indexOf('::');
+  if (gap === -1) {
+    const bytes = parseGroups(bare, true);
+    return bytes !== null && bytes.length === 16 ? bytes : null;
+  }
+  const head = parseGroups(bare.slice(0, gap), false);
+  const tail = parseGroups(bare.slice(gap + 2), true);
+  // `::` stands for at least one group of two bytes.
+  if (head === null || tail === null || head.length + tail.length > 14) return null;
+  return [...head, ...new Array<number>(16 - head.length - tail.length).fill(0), ...tail];
 }
 
 /** Bytes of colon-separated groups; the last one may be dotted IPv4 where `dottedTail` allows it. */

@@ -66,7 +66,7 @@ export function headerTexts(members: Iterable<readonly [string, unknown]>): Head
 }
 
 /** True when a header of this name is among them, in any letter case. */
-export function hasHeader(headers: readonly Header[], name: string): boolean {
+function hasHeader(headers: readonly Header[], name: string): boolean {
   return headers.some(([present]) => present.toLowerCase() === name.toLowerCase());
 }
 

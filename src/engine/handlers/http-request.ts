@@ -149,6 +149,7 @@ function mayNameAWait(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status === 503;
 }
 
+/** `aborted` counts as time used up: after a cancel nobody asks for the class of the failure any more. */
 function problemFailure(reason: OutboundProblem, message: string): Failure {
   const text = lineText(`${NAME}: ${message}`);
   switch (reason) {
@@ -161,8 +162,7 @@ function problemFailure(reason: OutboundProblem, message: string): Failure {
     case 'network':
       return { message: text, retryable: true, code: 'NETWORK_ERROR' };
     case 'timeout':
-      return { message: text, retryable: true, code: 'TIMEOUT' };
     case 'aborted':
-      return { message: text, retryable: true, code: 'ABORTED' };
+      return { message: text, retryable: true, code: 'TIMEOUT' };
   }
 }

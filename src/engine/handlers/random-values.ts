@@ -10,8 +10,7 @@ export function randomValues(entropy: Entropy): {
 
 /** A number in [0, 1) with the 53 bits a double can hold. */
 function randomFraction(bytes: Uint8Array): number {
-  let integer = (bytes[0] ?? 0) & 0x1f;
-  for (let index = 1; index < 7; index += 1) integer = integer * 256 + (bytes[index] ?? 0);
+  const integer = bytes.reduce((sum, byte, index) => (index === 0 ? byte & 0x1f : sum * 256 + byte), 0);
   return integer / 2 ** 53;
 }
 

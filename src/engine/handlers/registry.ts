@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../core/error-codes.ts';
 import type { Failure } from '../../core/failure.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { StepHandler } from '../../ports/step-handler.ts';
@@ -5,8 +6,9 @@ import { BUILT_IN_NAMES, ENGINE_EXECUTED_NAMES, handlerNameProblem, isPluginName
 
 /**
  * What a step's handler name stands for in this process:
- * `handler` is called here; `engine` (only `sleep`) is executed by the engine core; `unavailable` is a built-in of a later
- * version or a plugin: the step fails with the failure unless a worker polled for the name lately (RULINGS B8);
+ * `handler` is called here; `engine` (only `sleep`) is executed by the engine core; `unavailable` is a plugin, or a
+ * built-in of a later version: the step fails with the failure, a built-in only if no worker polled for its name within
+ * the last 120 s (RULINGS B8, code HANDLER_NOT_AVAILABLE);
  * `unknown` is not known here: another live build may have it, else it is a worker handler [DISP-1], [REG-3].
  */
 export type HandlerLookup =
@@ -56,11 +58,12 @@ function lookupIn(handlers: ReadonlyMap<string, StepHandler>, name: string): Han
   const handler = handlers.get(name);
   if (handler !== undefined) return { type: 'handler', handler };
   if (ENGINE_EXECUTED_NAMES.has(name)) return { type: 'engine' };
-  if (BUILT_IN_NAMES.has(name)) return unavailable(`${name} is not available in this version`);
-  if (isPluginName(name)) return unavailable(`no plugin is registered for ${name}`);
+  if (BUILT_IN_NAMES.has(name))
+    return unavailable('HANDLER_NOT_AVAILABLE', `${name} is not available in this version`);
+  if (isPluginName(name)) return unavailable('PLUGIN_NOT_REGISTERED', `no plugin is registered for ${name}`);
   return { type: 'unknown' };
 }
 
-function unavailable(message: string): HandlerLookup {
-  return { type: 'unavailable', failure: { message, retryable: false, code: 'HANDLER_NOT_AVAILABLE' } };
+function unavailable(code: ErrorCode, message: string): HandlerLookup {
+  return { type: 'unavailable', failure: { message, retryable: false, code } };
 }

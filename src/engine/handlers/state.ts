@@ -74,10 +74,11 @@ export const mergeStateHandler: StepHandler = {
   run: async ({ params, state }) => {
     const values = mergeParams(params);
     if (!values.ok) return failed(values.error);
-    const keys = Object.keys(values.value).sort(compareCodePoints);
+    const entries = Object.entries(values.value).sort(([left], [right]) => compareCodePoints(left, right));
+    const keys = entries.map(([key]) => key);
     const full = await storageOutcome(() => roomFailure('merge_state', state, keys));
     if (full !== null) return failed(full);
-    const writes = keys.map((key) => ({ type: 'state_set' as const, key, value: values.value[key] ?? null }));
+    const writes = entries.map(([key, value]) => ({ type: 'state_set' as const, key, value }));
     return { ok: true, output: { merged_keys: keys }, writes };
   },
 };
@@ -151,12 +152,19 @@ async function roomFailure(
   state: StateReader,
   keys: readonly string[],
 ): Promise<Failure | null> {
+  if (keys.length > MAX_KEYS) return tooManyKeys(handler);
   const count = await state.count();
   if (count + keys.length <= MAX_KEYS) return null;
-  let added = 0;
-  for (const key of keys) if ((await state.get(key)) === undefined) added += 1;
-  if (added === 0 || count + added <= MAX_KEYS) return null;
-  return limitFailure(`${handler}: an instance may store at most ${MAX_KEYS} keys, it has ${count}`);
+  let total = count;
+  for (const key of keys) {
+    if ((await state.get(key)) === undefined) total += 1;
+    if (total > MAX_KEYS) return tooManyKeys(handler);
+  }
+  return null;
+}
+
+function tooManyKeys(handler: string): Failure {
+  return limitFailure(`${handler}: an instance may store at most ${MAX_KEYS} keys`);
 }
 
 function limitFailure(message: string): Failure {

@@ -1,0 +1,9 @@
+export {
+  type DefinedHandler,
+  defineHandler,
+  type HandlerContext,
+  type HandlerLog,
+  type HandlerOptions,
+  StepError,
+  type StepErrorOptions,
+} from './handler.ts';
