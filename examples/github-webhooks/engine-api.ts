@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
-import { InstanceAnswer, TreeAnswer } from '../../src/cli/client/schemas.ts';
+import { ApprovalBody } from '../../src/api/schemas/approval.ts';
+import { InstanceBody } from '../../src/api/schemas/instance.ts';
+import { TreeBody, type TreeNode } from '../../src/api/schemas/tree.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 
 /**
@@ -14,16 +16,15 @@ export interface EngineApi {
   readonly approvals: (namespace: string) => Promise<readonly Approval[]>;
   readonly signal: (instanceId: string, body: JsonObject) => Promise<void>;
   readonly instances: (namespace: string) => Promise<readonly Instance[]>;
-  readonly tree: (instanceId: string) => Promise<z.infer<typeof TreeAnswer>>;
+  readonly tree: (instanceId: string) => Promise<readonly TreeNode[]>;
 }
 
-export type Instance = z.infer<typeof InstanceAnswer>;
+export type Instance = InstanceBody;
 
-const Approval = z.looseObject({ instance_id: z.string(), block_id: z.string(), prompt: z.string() });
-export type Approval = z.infer<typeof Approval>;
+export type Approval = z.infer<typeof ApprovalBody>;
 
-const Page = z.object({ items: z.array(InstanceAnswer) });
-const Approvals = z.object({ items: z.array(Approval) });
+const Page = z.object({ items: z.array(InstanceBody) });
+const Approvals = z.object({ items: z.array(ApprovalBody) });
 const WebhookAnswer = z.looseObject({ instance_id: z.string() });
 
 const PAUSE_MS = 100;
@@ -53,7 +54,7 @@ export function createEngineApi(url: string, deadlineAt: number): EngineApi {
     signal: async (instanceId, body) => void (await post(`/instances/${instanceId}/signals`, body)),
     instances: async (namespace) =>
       Page.parse(await get(`/instances?namespace=${namespace}&limit=1000`)).items,
-    tree: async (instanceId) => TreeAnswer.parse(await get(`/instances/${instanceId}/tree`)),
+    tree: async (instanceId) => TreeBody.parse(await get(`/instances/${instanceId}/tree`)),
   };
 }
 

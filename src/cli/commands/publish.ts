@@ -5,7 +5,8 @@ import { systemClock, systemEntropy } from '../../adapters/system.ts';
 import { createIdSource } from '../../engine/ids.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { connect, connectionArgs } from '../client/connection.ts';
-import { PublishAnswer, SequenceAnswer } from '../client/schemas.ts';
+import { PublishedBody } from '../../api/schemas/sequence.ts';
+import { SequenceAnswer } from '../client/schemas.ts';
 import { defineCliCommand } from '../command.ts';
 import { readJsonFile } from '../read-json.ts';
 import { printable } from '../terminal.ts';
@@ -48,7 +49,7 @@ export default defineCliCommand({
       tenant_id: tenant,
       version: version.value,
     });
-    const answer = await client.value.post('/sequences', document, PublishAnswer);
+    const answer = await client.value.post('/sequences', document, PublishedBody);
     if (!answer.ok) return answer;
     if (args.json) {
       terminal.out(JSON.stringify(answer.value));
@@ -60,7 +61,7 @@ export default defineCliCommand({
       `${green('Published')} ${bold(name)} version ${String(version.value)} ${dim(answer.value.id)}`,
     );
     for (const warning of answer.value.warnings ?? []) {
-      terminal.out(`${yellow('Warning')} ${printable(warningText(warning))}`);
+      terminal.out(`${yellow('Warning')} ${printable(warning)}`);
     }
     terminal.out(dim(`Next: stepwell start ${name} --data '{}'`));
     return ok(null);
@@ -78,8 +79,4 @@ async function versionOf(
   const versions = await client.get(`/sequences/versions?${query.toString()}`, SequenceAnswer.array());
   if (!versions.ok) return versions;
   return ok(Math.max(0, ...versions.value.map(({ version }) => version)) + 1);
-}
-
-function warningText(warning: unknown): string {
-  return typeof warning === 'string' ? warning : JSON.stringify(warning);
 }

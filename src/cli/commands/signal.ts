@@ -2,7 +2,7 @@ import type { Advice } from '../../core/advice.ts';
 import type { Json } from '../../core/json.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { connect, connectionArgs } from '../client/connection.ts';
-import { SignalAnswer } from '../client/schemas.ts';
+import { SignalSent } from '../../api/schemas/actions.ts';
 import { defineCliCommand } from '../command.ts';
 import { readJsonArgument } from '../read-json.ts';
 
@@ -30,7 +30,7 @@ export default defineCliCommand({
       payload: payload.value,
     };
     const path = `/instances/${encodeURIComponent(args.id)}/signals`;
-    const answer = await client.value.post(path, body, SignalAnswer);
+    const answer = await client.value.post(path, body, SignalSent);
     if (!answer.ok) return answer;
     const { green, dim } = terminal.palette;
     if (args.json) terminal.out(JSON.stringify(answer.value));

@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { connect, connectionArgs } from '../client/connection.ts';
-import { SequenceAnswer, StartAnswer } from '../client/schemas.ts';
+import { StartedBody } from '../../api/schemas/start.ts';
+import { SequenceAnswer } from '../client/schemas.ts';
 import { defineCliCommand } from '../command.ts';
 import { readJsonArgument } from '../read-json.ts';
 
@@ -37,7 +38,7 @@ export default defineCliCommand({
       context: { data: data.value },
       ...(args.key === undefined ? {} : { idempotency_key: args.key }),
     };
-    const answer = await client.value.post('/instances', body, StartAnswer);
+    const answer = await client.value.post('/instances', body, StartedBody);
     if (!answer.ok) return answer;
     const { green, bold, dim, yellow } = terminal.palette;
     if (args.json) terminal.out(JSON.stringify(answer.value));

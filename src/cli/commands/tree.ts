@@ -1,6 +1,6 @@
 import { ok } from '../../core/result.ts';
 import { connect, connectionArgs } from '../client/connection.ts';
-import { TreeAnswer } from '../client/schemas.ts';
+import { TreeBody } from '../../api/schemas/tree.ts';
 import { defineCliCommand } from '../command.ts';
 import { drawTree } from '../show/tree.ts';
 
@@ -11,7 +11,7 @@ export default defineCliCommand({
   run: async (args, terminal) => {
     const client = connect(args);
     if (!client.ok) return client;
-    const answer = await client.value.get(`/instances/${encodeURIComponent(args.id)}/tree`, TreeAnswer);
+    const answer = await client.value.get(`/instances/${encodeURIComponent(args.id)}/tree`, TreeBody);
     if (!answer.ok) return answer;
     if (args.json) terminal.out(JSON.stringify(answer.value));
     else if (answer.value.length === 0) terminal.out('No block has begun yet.');

@@ -1,9 +1,9 @@
-import type { InstanceAnswer } from '../client/schemas.ts';
+import type { InstanceBody } from '../../api/schemas/instance.ts';
 import { type Palette, printable } from '../terminal.ts';
 import { colouredState } from './tree.ts';
 
 /** The instance in a few lines: state, times, data. */
-export function describeInstance(instance: InstanceAnswer, palette: Palette): readonly string[] {
+export function describeInstance(instance: InstanceBody, palette: Palette): readonly string[] {
   const row = (name: string, value: string) => `${palette.dim(name.padEnd(10))} ${value}`;
   const lines = [
     row('instance', palette.bold(instance.id)),
@@ -12,7 +12,7 @@ export function describeInstance(instance: InstanceAnswer, palette: Palette): re
     row('created', instance.created_at),
     row('changed', instance.updated_at),
   ];
-  if (instance.next_fire_at) lines.push(row('due', instance.next_fire_at));
+  if (instance.next_fire_at !== null) lines.push(row('due', instance.next_fire_at));
   lines.push(row('metadata', oneLine(instance.metadata)), row('data', ''));
   return [...lines, ...indented(instance.context.data)];
 }

@@ -1,11 +1,11 @@
-import type { TreeNodeAnswer } from '../client/schemas.ts';
+import type { TreeNode } from '../../api/schemas/tree.ts';
 import { type Palette, printable } from '../terminal.ts';
 
 /**
  * Draws the execution tree. Nodes come in document order; what was skipped is one line, without the blocks inside it.
  */
-export function drawTree(nodes: readonly TreeNodeAnswer[], palette: Palette): readonly string[] {
-  const childrenOf = new Map<string | null, TreeNodeAnswer[]>();
+export function drawTree(nodes: readonly TreeNode[], palette: Palette): readonly string[] {
+  const childrenOf = new Map<string | null, TreeNode[]>();
   for (const node of nodes) {
     const siblings = childrenOf.get(node.parent_id) ?? [];
     siblings.push(node);
@@ -21,7 +21,7 @@ export function drawTree(nodes: readonly TreeNodeAnswer[], palette: Palette): re
 }
 
 interface Row {
-  readonly node: TreeNodeAnswer;
+  readonly node: TreeNode;
   readonly indent: string;
   readonly branch: string;
   /** The left column without colours, to align the rest. */
@@ -29,9 +29,9 @@ interface Row {
 }
 
 function rowsOf(
-  parent: TreeNodeAnswer | null,
+  parent: TreeNode | null,
   indent: string,
-  childrenOf: ReadonlyMap<string | null, readonly TreeNodeAnswer[]>,
+  childrenOf: ReadonlyMap<string | null, readonly TreeNode[]>,
 ): readonly Row[] {
   if (parent?.state === 'skipped') return [];
   const children = childrenOf.get(parent?.id ?? null) ?? [];
@@ -46,7 +46,7 @@ function rowsOf(
 }
 
 /** What `branch_index` says for a child of this kind of block (http-api.md 5.4). */
-function branchName(parent: TreeNodeAnswer | null, index: number | null): string {
+function branchName(parent: TreeNode | null, index: number | null): string {
   if (parent === null || index === null) return '';
   switch (parent.block_type) {
     case 'try_catch':
@@ -81,14 +81,14 @@ function glyph(state: string, palette: Palette): string {
   }
 }
 
-function described(node: TreeNodeAnswer, palette: Palette): string {
+function described(node: TreeNode, palette: Palette): string {
   const words = [colouredState(node.state, palette)];
   const took = durationOf(node);
   if (took !== null) words.push(palette.dim(took));
-  if ((node.attempt ?? 0) > 0) words.push(palette.yellow(`try ${(node.attempt ?? 0) + 1}`));
-  if (node.iteration) words.push(palette.dim(`pass ${node.iteration}`));
-  if (node.state === 'waiting' && node.reason) words.push(`for ${printable(node.reason)}`);
-  if (node.state === 'waiting' && node.wake_at) words.push(palette.dim(`until ${node.wake_at}`));
+  if (node.attempt > 0) words.push(palette.yellow(`try ${node.attempt + 1}`));
+  if (node.iteration !== '') words.push(palette.dim(`pass ${node.iteration}`));
+  if (node.state === 'waiting' && node.reason !== null) words.push(`for ${printable(node.reason)}`);
+  if (node.state === 'waiting' && node.wake_at !== null) words.push(palette.dim(`until ${node.wake_at}`));
   if (node.state === 'failed') words.push(palette.red(errorText(node.error)));
   return words.filter((word) => word !== '').join(' ');
 }
@@ -112,7 +112,7 @@ export function colouredState(state: string, palette: Palette): string {
   }
 }
 
-function durationOf(node: TreeNodeAnswer): string | null {
+function durationOf(node: TreeNode): string | null {
   if (node.started_at === null || node.completed_at === null) return null;
   const ms = Date.parse(node.completed_at) - Date.parse(node.started_at);
   return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;

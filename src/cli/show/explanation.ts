@@ -1,0 +1,24 @@
+import type * as z from 'zod';
+import type { ExplanationBody } from '../../api/schemas/explanation.ts';
+import { type Palette, printable } from '../terminal.ts';
+import { colouredState } from './tree.ts';
+
+/** The sentence first, then each thing that the instance waits for. */
+export function describeExplanation(
+  explanation: z.infer<typeof ExplanationBody>,
+  palette: Palette,
+): readonly string[] {
+  const { bold, dim } = palette;
+  const { state, summary, waiting_on: waits, lease, inbox_pending: pending, claims } = explanation;
+  const lines = [`${colouredState(state, palette)}  ${bold(printable(summary))}`];
+  for (const { kind, block_id: blockId, iteration, since, until, detail } of waits) {
+    const where =
+      blockId === null ? '' : ` ${printable(blockId)}${iteration === '' ? '' : ` (pass ${iteration})`}`;
+    const end = until === null ? '' : `, until ${until}`;
+    lines.push(`  ${kind.padEnd(6)}${where} ${printable(detail)} ${dim(`since ${since}${end}`)}`);
+  }
+  if (lease !== null) lines.push(dim(`  held by ${printable(lease.owner)} until ${lease.until}`));
+  if (pending > 0) lines.push(dim(`  ${pending} accepted facts not looked at yet`));
+  lines.push(dim(`  claimed ${claims.count} times`));
+  return lines;
+}
