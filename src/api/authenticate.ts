@@ -18,13 +18,12 @@ export function authenticate(
   access: Access,
 ): Result<Caller, Refusal> {
   if (access === 'public') return ok({ tenantId: null, isAdmin: false });
-  if (settings.apiKey !== null && !holdsKey(settings.apiKey, headers))
-    return refuse('unauthorized', 'unauthorized');
+  if (settings.apiKey !== null && !holdsKey(settings.apiKey, headers)) return refuse('unauthorized', '');
   if (access === 'key') return ok({ tenantId: null, isAdmin: true });
   const tenantId = tenantOfHeader(headers);
   if (!tenantId.ok) return tenantId;
   if (tenantId.value === null && settings.requireTenantHeader && access === 'tenant') {
-    return refuse('invalid', 'x-tenant-id header is required', { code: 'tenant_required' });
+    return refuse('invalid_argument', 'x-tenant-id header is required', { code: 'tenant_required' });
   }
   return ok({ tenantId: tenantId.value ?? settings.defaultTenantId, isAdmin: true });
 }
@@ -41,7 +40,7 @@ function tenantOfHeader(headers: Headers): Result<string | null, Refusal> {
   const text = decodeHeader(headers.get('x-tenant-id')?.trim() ?? '');
   if (text === '') return ok(null);
   if (text === null || text.length > MAX_TENANT_LENGTH) {
-    return refuse('invalid', `x-tenant-id must be text of at most ${MAX_TENANT_LENGTH} characters`);
+    return refuse('invalid_argument', `x-tenant-id must be text of at most ${MAX_TENANT_LENGTH} characters`);
   }
   return ok(text);
 }

@@ -1,7 +1,7 @@
 import { type DoorLimits, parseJsonAtDoor } from '../core/json-door.ts';
 import type { Json } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
-import { refuse, type Refusal } from '../engine/refusal.ts';
+import { refuse, type Refusal, type Refused } from '../engine/refusal.ts';
 
 /**
  * The bytes of a body, read no further than the limit: a body without length, or one that says less than it sends, is cut
@@ -49,14 +49,16 @@ export function parseJsonBytes(bytes: Uint8Array, limits: DoorLimits): Result<Js
   if (bytes.byteLength === 0) return ok(undefined);
   const text = decodeUtf8(bytes);
   if (text === null)
-    return refuse('invalid', 'the body is not JSON: it is not valid UTF-8', { code: 'invalid_json' });
+    return refuse('invalid_argument', 'the body is not JSON: it is not valid UTF-8', {
+      code: 'invalid_json',
+    });
   const parsed = parseJsonAtDoor(text, limits);
   if (parsed.ok) return parsed;
   const { error } = parsed;
   if (error.kind === 'syntax')
-    return refuse('invalid', `the body is not JSON: it ${error.message}`, { code: 'invalid_json' });
+    return refuse('invalid_argument', `the body is not JSON: it ${error.message}`, { code: 'invalid_json' });
   const { pointer, message } = error;
-  return refuse('unprocessable', `${pointer === '' ? 'the body' : pointer} ${message}`, {
+  return refuse('unprocessable_entity', `${pointer === '' ? 'the body' : pointer} ${message}`, {
     code: 'unacceptable_json',
     details: [{ pointer, message }],
   });
@@ -74,8 +76,8 @@ function isJsonType(contentType: string | null): boolean {
   return /^application\/json[ \t]*(;|$)/i.test(contentType?.trim() ?? '');
 }
 
-function tooLarge(maxBytes: number): { readonly ok: false; readonly error: Refusal } {
-  return refuse('too_large', `the body exceeds ${maxBytes} bytes`, { code: 'body_too_large' });
+function tooLarge(maxBytes: number): Refused {
+  return refuse('payload_too_large', `the body exceeds ${maxBytes} bytes`, { code: 'body_too_large' });
 }
 
 function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {

@@ -156,7 +156,7 @@ export function defineBodyRoute<P extends z.ZodType, Q extends z.ZodType, B exte
       if (!parts.ok) return parts;
       const json = await call.readJson(limits);
       if (!json.ok) return json;
-      if (json.value === undefined && !optional) return refuse('invalid', 'the request has no body');
+      if (json.value === undefined && !optional) return refuse('invalid_argument', 'the request has no body');
       const body = schema.safeParse(json.value);
       return body.success
         ? handle(deps, { ...call, ...parts.value, body: body.data })

@@ -1,23 +1,25 @@
 import type * as z from 'zod';
 import { isJsonArray, isJsonObject, type Json } from '../core/json.ts';
-import { refuse, type Refusal } from '../engine/refusal.ts';
-
-type Refused = { readonly ok: false; readonly error: Refusal };
+import { refuse, type Refused } from '../engine/refusal.ts';
 
 /** The most problems that one answer lists. */
 const MAX_DETAILS = 100;
 
 /** 422 for a body of the wrong shape; the text names the first problem, the details list all with their pointers. */
 export function bodyProblem(error: z.ZodError, body: Json | undefined): Refused {
-  return problem('unprocessable', error, body);
+  return problem('unprocessable_entity', error, body);
 }
 
 /** 400 for a path or query parameter that is missing or malformed. */
 export function parameterProblem(error: z.ZodError, parameters: Readonly<Record<string, string>>): Refused {
-  return problem('invalid', error, parameters);
+  return problem('invalid_argument', error, parameters);
 }
 
-function problem(kind: 'invalid' | 'unprocessable', error: z.ZodError, input: Json | undefined): Refused {
+function problem(
+  kind: 'invalid_argument' | 'unprocessable_entity',
+  error: z.ZodError,
+  input: Json | undefined,
+): Refused {
   const problems = error.issues.slice(0, MAX_DETAILS).map((issue) => describe(issue, input));
   const message = problems[0]?.message ?? 'does not fit the expected shape';
   return refuse(kind, message, {

@@ -147,21 +147,18 @@ function enterMember(scan: Scan): DoorProblem | null {
   return null;
 }
 
+/** Reads a key. Meanwhile its object is not among the open ones, so that the pointer of a bad key leads to the object. */
 function scanKey(scan: Scan, container: Container): DoorProblem | null {
   const from = scan.at;
+  scan.open.pop();
   const problem = scanString(scan);
   if (problem?.kind === 'syntax') return problem;
-  scan.open.pop();
-  const ofObject =
-    problem !== null
-      ? refused(scan, `has a key that ${problem.message}`)
-      : scan.at - from - 2 > scan.limits.maxKeyLength
-        ? refused(scan, 'has a key that is too long')
-        : null;
+  if (problem !== null) return refused(scan, `has a key that ${problem.message}`);
+  if (scan.at - from - 2 > scan.limits.maxKeyLength) return refused(scan, 'has a key that is too long');
   scan.open.push(container);
   container.keyFrom = from;
   container.keyTo = scan.at;
-  return ofObject;
+  return null;
 }
 
 /** Reads a string from quote to quote. Pairs of surrogates may be written raw, escaped or mixed. */

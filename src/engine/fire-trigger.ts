@@ -33,10 +33,10 @@ export async function fireTrigger(
   const trigger = await deps.store.getTrigger(caller.tenantId, call.slug);
   if (trigger === null) return notFound('trigger', call.slug);
   if (trigger.secret !== null && !equalSecrets(call.secret ?? '', trigger.secret)) {
-    return refuse('unauthorized', 'unauthorized');
+    return refuse('unauthorized', '');
   }
   if (!trigger.enabled)
-    return refuse('invalid', `trigger ${trigger.slug} is disabled`, { code: 'trigger_disabled' });
+    return refuse('invalid_argument', `trigger ${trigger.slug} is disabled`, { code: 'trigger_disabled' });
   const started = await startFromTrigger(deps, trigger, {
     payload: call.payload,
     event: { source: 'http_fire' },

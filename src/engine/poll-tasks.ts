@@ -14,9 +14,9 @@ export async function pollTasks(
 ): Promise<Result<readonly WorkerTask[], Refusal>> {
   const names = [request.handlerName, request.workerId, request.queueName ?? request.workerId];
   if (names.some((name) => name.trim() === '')) {
-    return refuse('invalid', 'handler_name, worker_id and queue_name must not be empty');
+    return refuse('invalid_argument', 'handler_name, worker_id and queue_name must not be empty');
   }
-  if (request.limit < 0) return refuse('invalid', 'limit must not be negative');
+  if (request.limit < 0) return refuse('invalid_argument', 'limit must not be negative');
   const limit = Math.min(request.limit, MAX_POLL);
   if (limit === 0) return ok([]);
   return ok(await deps.store.pollTasks({ ...request, limit, tenantId: caller.tenantId }));

@@ -5,7 +5,7 @@ import type { SequenceDocument } from '../core/definition/document.ts';
 import { sha256Hex } from '../core/digest.ts';
 import { canonicalJson, jsonObject, member, type Json } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
-import { refuse, type Refusal } from './refusal.ts';
+import { refuse, type Refusal, type Refused } from './refusal.ts';
 import { tenantOf } from './tenant.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 
@@ -34,16 +34,14 @@ export async function publishSequence(
   if (!tenantId.ok) return tenantId;
   if (!parsed.ok) return refuseDocument(parsed.error);
   const { document } = parsed.value;
-  if (document.tenant_id.length > 255) return refuse('invalid', 'tenant_id must not exceed 255 characters');
+  if (document.tenant_id.length > 255)
+    return refuse('invalid_argument', 'tenant_id must not exceed 255 characters');
   const clash = await insert(deps, document);
   if (clash !== null) return clash;
   return ok({ id: document.id, warnings: await warningsOf(deps, body, document) });
 }
 
-async function insert(
-  deps: UseCaseDeps,
-  document: SequenceDocument,
-): Promise<{ readonly ok: false; readonly error: Refusal } | null> {
+async function insert(deps: UseCaseDeps, document: SequenceDocument): Promise<Refused | null> {
   const definition = serialiseSequence(document);
   const answer = await deps.store.insertSequence({
     id: document.id,
@@ -60,9 +58,9 @@ async function insert(
     case 'created':
       return null;
     case 'id_exists':
-      return refuse('exists', `sequence ${document.id}`, { code: 'sequence_id_exists' });
+      return refuse('already_exists', `sequence ${document.id}`, { code: 'sequence_id_exists' });
     case 'version_exists':
-      return refuse('exists', `version ${document.version} of sequence ${document.name}`, {
+      return refuse('already_exists', `version ${document.version} of sequence ${document.name}`, {
         code: 'sequence_version_exists',
       });
   }
@@ -95,9 +93,9 @@ function handlersOf(document: SequenceDocument): readonly string[] {
   return [...names].slice(0, MAX_LOOKUPS);
 }
 
-function refuseDocument(error: DocumentError): { readonly ok: false; readonly error: Refusal } {
+function refuseDocument(error: DocumentError): Refused {
   const details = error.details.map((problem) => jsonObject(Object.entries(problem)));
-  return refuse(error.status === 422 ? 'unprocessable' : 'invalid', error.message, {
+  return refuse(error.status === 422 ? 'unprocessable_entity' : 'invalid_argument', error.message, {
     code: error.status === 422 ? 'invalid_shape' : 'invalid_definition',
     details,
   });

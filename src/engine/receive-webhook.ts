@@ -40,7 +40,7 @@ export async function receiveWebhook(
   return fired.value === 'nonce_used' ? unproven : ok(fired.value);
 }
 
-const unproven = refuse('unauthorized', 'unauthorized');
+const unproven = refuse('unauthorized', '');
 
 function prove(trigger: TriggerRecord, delivery: WebhookDelivery, nowMs: number): Result<Proven, Refusal> {
   const scheme = schemeOf(trigger.config);
@@ -48,7 +48,7 @@ function prove(trigger: TriggerRecord, delivery: WebhookDelivery, nowMs: number)
   const proof = scheme === 'github' ? ['x-hub-signature-256'] : ['x-orch8-signature', 'x-trigger-timestamp'];
   // Two headers of one name arrive joined by a comma, which none of them may contain.
   if (proof.some((name) => delivery.header(name)?.includes(',') === true)) {
-    return refuse('invalid', 'a signature header is repeated');
+    return refuse('invalid_argument', 'a signature header is repeated');
   }
   return scheme === 'github'
     ? proveGithub(trigger.secret, delivery)
@@ -79,7 +79,7 @@ function proveGithub(secret: string, { slug, body, header }: WebhookDelivery): R
   const deliveryId = header('x-github-delivery') ?? '';
   const event = header('x-github-event') ?? '';
   if (!/^[!-~]{1,128}$/.test(deliveryId) || !/^[!-~]{1,128}$/.test(event)) {
-    return refuse('invalid', 'x-github-delivery and x-github-event headers are required');
+    return refuse('invalid_argument', 'x-github-delivery and x-github-event headers are required');
   }
   return ok({
     event: { source: 'public_webhook', github_event: event, delivery_id: deliveryId },

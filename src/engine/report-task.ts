@@ -52,9 +52,10 @@ export async function heartbeatTask(
   checkpoint: { readonly value: Json | undefined; readonly seq: number | null },
 ): Promise<Result<Heartbeat, Refusal>> {
   const { value, seq } = checkpoint;
-  if (value !== undefined && seq === null) return refuse('invalid', 'checkpoint needs checkpoint_seq');
+  if (value !== undefined && seq === null)
+    return refuse('invalid_argument', 'checkpoint needs checkpoint_seq');
   if (value !== undefined && utf8Bytes(canonicalJson(value)) > MAX_CHECKPOINT_BYTES) {
-    return refuse('too_large', `checkpoint exceeds ${MAX_CHECKPOINT_BYTES} bytes`);
+    return refuse('payload_too_large', `checkpoint exceeds ${MAX_CHECKPOINT_BYTES} bytes`);
   }
   const request: HeartbeatRequest = { ...claim, tenantId: caller.tenantId };
   const answer = await deps.store.heartbeatTask(

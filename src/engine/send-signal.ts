@@ -29,11 +29,11 @@ export async function sendSignal(
 ): Promise<Result<SentSignal, Refusal>> {
   const target = { tenantId: caller.tenantId, instanceId: input.instanceId };
   if (input.signalType.startsWith('custom:') && input.signalType.slice('custom:'.length).trim() === '') {
-    return refuse('invalid', 'the name of a custom signal must not be empty');
+    return refuse('invalid_argument', 'the name of a custom signal must not be empty');
   }
   const tooLarge = utf8Bytes(canonicalJson(input.payload)) > MAX_PAYLOAD_BYTES;
   if (tooLarge && (await deps.store.getInstance(target.tenantId, target.instanceId)) !== null) {
-    return refuse('too_large', `signal payload exceeds ${MAX_PAYLOAD_BYTES} bytes`);
+    return refuse('payload_too_large', `signal payload exceeds ${MAX_PAYLOAD_BYTES} bytes`);
   }
   if (tooLarge) return notFound('instance', input.instanceId);
   const answer = await deps.store.signal({
@@ -46,7 +46,7 @@ export async function sendSignal(
     case 'not_found':
       return notFound('instance', input.instanceId);
     case 'terminal':
-      return refuse('invalid', `instance ${input.instanceId} is already ${answer.state}`, {
+      return refuse('invalid_argument', `instance ${input.instanceId} is already ${answer.state}`, {
         code: 'instance_terminal',
       });
     case 'repeated':

@@ -30,7 +30,7 @@ export async function setSequenceStatus(
   const sequence = await deps.store.getSequence(caller.tenantId, id);
   if (sequence === null) return notFound('sequence', id);
   if (!NEXT_STATUS[sequence.status].includes(to)) {
-    return refuse('invalid', `a sequence cannot go from ${sequence.status} to ${to}`, {
+    return refuse('invalid_argument', `a sequence cannot go from ${sequence.status} to ${to}`, {
       code: 'illegal_transition',
     });
   }

@@ -49,7 +49,7 @@ async function operate(
     case 'not_found':
       return notFound('instance', instanceId);
     case 'illegal':
-      return refuse('invalid', `an instance cannot go from ${answer.from} to ${wanted}`, {
+      return refuse('invalid_argument', `an instance cannot go from ${answer.from} to ${wanted}`, {
         code: 'illegal_transition',
         details: { from: answer.from, to: wanted },
       });

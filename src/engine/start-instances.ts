@@ -68,7 +68,7 @@ export async function startBatch(
   inputs: readonly StartInput[],
 ): Promise<Result<number, Refusal>> {
   if (inputs.length === 0) return ok(0);
-  if (inputs.length > MAX_BATCH) return refuse('invalid', 'batch size must not exceed 10,000');
+  if (inputs.length > MAX_BATCH) return refuse('invalid_argument', 'batch size must not exceed 10,000');
   const scoped: StartInput[] = [];
   for (const [index, input] of inputs.entries()) {
     const checked = checkScope(caller, input);
@@ -116,7 +116,10 @@ export function newInstance(deps: Pick<UseCaseDeps, 'ids'>, input: StartInput): 
 /** 400 for a version that may not be started ([VER-2]), 422 for data that breaks its `input_schema` ([INS-5]). */
 export function checkStartable(sequence: SequenceRecord, input: StartInput): Refusal | null {
   if (sequence.status === 'unpublished') {
-    return { kind: 'invalid', message: `sequence ${sequence.id} is unpublished and cannot be started` };
+    return {
+      kind: 'invalid_argument',
+      message: `sequence ${sequence.id} is unpublished and cannot be started`,
+    };
   }
   const schema = sequence.definition['input_schema'];
   if (!Object.hasOwn(sequence.definition, 'input_schema') || schema === undefined) return null;
@@ -124,7 +127,7 @@ export function checkStartable(sequence: SequenceRecord, input: StartInput): Ref
   if (violations.length === 0) return null;
   const list = violations.map(({ pointer, message }) => `${pointer === '' ? '/' : pointer}: ${message}`);
   return {
-    kind: 'unprocessable',
+    kind: 'unprocessable_entity',
     code: 'input_schema_violation',
     message: `context.data violates the input_schema: ${list.join('; ')}`,
     details: violations.map(({ pointer, message }) => ({ pointer, message })),
@@ -143,7 +146,7 @@ export function checkContextSize(deps: Pick<UseCaseDeps, 'limits'>, input: Start
 export function contextTooLarge(bytes: number | null, limit: number): Refusal {
   const size = bytes === null ? '' : `${bytes} bytes, `;
   return {
-    kind: 'too_large',
+    kind: 'payload_too_large',
     code: 'context_too_large',
     message: `context too large: ${size}limit ${limit} bytes`,
   };
@@ -152,12 +155,12 @@ export function contextTooLarge(bytes: number | null, limit: number): Refusal {
 function checkScope(caller: Caller, input: StartInput): Result<StartInput, Refusal> {
   const tenantId = tenantOf(caller, input.tenantId);
   if (!tenantId.ok) return tenantId;
-  if (input.namespace.trim() === '') return refuse('invalid', 'namespace must not be empty');
+  if (input.namespace.trim() === '') return refuse('invalid_argument', 'namespace must not be empty');
   if (input.maxConcurrency !== null && input.maxConcurrency < 1) {
-    return refuse('invalid', 'max_concurrency must be at least 1');
+    return refuse('invalid_argument', 'max_concurrency must be at least 1');
   }
   if (input.idempotencyKey !== null && utf8Bytes(input.idempotencyKey) > 255) {
-    return refuse('invalid', 'idempotency_key must not exceed 255 bytes');
+    return refuse('invalid_argument', 'idempotency_key must not exceed 255 bytes');
   }
   return ok({ ...input, tenantId: tenantId.value });
 }
@@ -193,7 +196,7 @@ function repeatedKey(inputs: readonly StartInput[]): Refusal | null {
 }
 
 const knownKey: Refusal = {
-  kind: 'exists',
+  kind: 'already_exists',
   code: 'idempotency_key_exists',
   message: 'idempotency_key is already in use',
 };

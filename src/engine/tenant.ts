@@ -15,6 +15,6 @@ export function tenantOf(caller: Caller, named: string): Result<string, Refusal>
       code: 'tenant_mismatch',
     });
   }
-  if (named.trim() === '') return refuse('invalid', 'tenant_id must not be empty');
+  if (named.trim() === '') return refuse('invalid_argument', 'tenant_id must not be empty');
   return ok(named);
 }

@@ -1,7 +1,7 @@
 import { member, type Json } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
 import type { NewTrigger, TriggerRecord } from '../ports/store/catalog.ts';
-import { notFound, refuse, type Refusal } from './refusal.ts';
+import { notFound, refuse, type Refusal, type Refused } from './refusal.ts';
 import { tenantOf } from './tenant.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 
@@ -32,7 +32,7 @@ export async function createTrigger(
   const sequence = await deps.store.findSequence(sequenceOf(trigger));
   if (sequence === null) return notFound('sequence', trigger.sequenceName);
   if ((await deps.store.insertTrigger(trigger)) === 'exists')
-    return refuse('exists', `trigger ${trigger.slug}`);
+    return refuse('already_exists', `trigger ${trigger.slug}`);
   const stored = await deps.store.getTrigger(trigger.tenantId, trigger.slug);
   return stored === null ? notFound('trigger', trigger.slug) : ok(stored);
 }
@@ -53,18 +53,19 @@ export function schemeOf(config: Json): SignatureScheme | null {
   return scheme === 'stepwell' || scheme === 'github' ? scheme : null;
 }
 
-function brokenRule(trigger: NewTrigger): { readonly ok: false; readonly error: Refusal } | null {
+function brokenRule(trigger: NewTrigger): Refused | null {
   const names = { slug: trigger.slug, sequence_name: trigger.sequenceName, namespace: trigger.namespace };
   for (const [field, name] of Object.entries(names)) {
-    if (name.trim() === '') return refuse('invalid', `${field} must not be empty`);
+    if (name.trim() === '') return refuse('invalid_argument', `${field} must not be empty`);
     if (name.length > MAX_NAME_LENGTH)
-      return refuse('invalid', `${field} must not exceed ${MAX_NAME_LENGTH} characters`);
+      return refuse('invalid_argument', `${field} must not exceed ${MAX_NAME_LENGTH} characters`);
   }
-  if (RESERVED_SLUGS.has(trigger.slug)) return refuse('invalid', `slug ${trigger.slug} is reserved`);
-  if (trigger.secret === '') return refuse('invalid', 'secret must not be empty');
-  if (trigger.secret === REDACTED) return refuse('unprocessable', `secret must not be the text ${REDACTED}`);
+  if (RESERVED_SLUGS.has(trigger.slug)) return refuse('invalid_argument', `slug ${trigger.slug} is reserved`);
+  if (trigger.secret === '') return refuse('invalid_argument', 'secret must not be empty');
+  if (trigger.secret === REDACTED)
+    return refuse('unprocessable_entity', `secret must not be the text ${REDACTED}`);
   if (schemeOf(trigger.config) === null) {
-    return refuse('invalid', 'config.signature.scheme must be stepwell or github', {
+    return refuse('invalid_argument', 'config.signature.scheme must be stepwell or github', {
       code: 'unknown_signature_scheme',
     });
   }

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import { MAX_DOCUMENT_JSON_DEPTH } from '../../core/definition/bounds.ts';
 import { jsonObject, type JsonObject } from '../../core/json.ts';
 import { ok, type Result } from '../../core/result.ts';
@@ -176,6 +176,7 @@ export const sequenceRoutes = [publish, list, listAll, byName, versions, get, re
 /** The caller's tenant replaces the parameter, which is required only without it. */
 function nameOf(caller: Caller, filter: z.output<typeof SequenceNameQuery>): Result<SequenceName, Refusal> {
   const tenantId = caller.tenantId ?? filter.tenant_id;
-  if (tenantId === null) return refuse('invalid', 'missing field `tenant_id`', { code: 'invalid_shape' });
+  if (tenantId === null)
+    return refuse('invalid_argument', 'missing field `tenant_id`', { code: 'invalid_shape' });
   return ok({ tenantId, namespace: filter.namespace, name: filter.name });
 }
