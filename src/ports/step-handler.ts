@@ -1,3 +1,4 @@
+import type { RetryPolicy } from '../core/definition/document.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 
@@ -12,6 +13,8 @@ export interface StepHandler {
    * share one commit (RULINGS A38, COMMIT-2). `effect`: everything else; its intent is durable before it is called.
    */
   readonly kind: 'pure' | 'effect';
+  /** For steps that name none themselves. */
+  readonly defaults?: { readonly retry?: RetryPolicy; readonly timeoutMs?: number };
   /** Checks the resolved params before anything is done, also in a dry run ([H-3]); null when they are fine. */
   readonly checkParams?: (params: Json) => Failure | null;
   /** Result in a dry run ([H-8]). Absent: a pure handler runs for real, an effect handler gives the generic stub. */

@@ -4,6 +4,8 @@ export interface Clock {
   nowMs(): number;
   /** Milliseconds that only grow, also over a clock jump. */
   monotonicMs(): number;
+  /** Calls back once, after the work that is ready now: what gathers for one tick shares a commit. */
+  soon(callback: () => void): void;
   /** Calls back once after at least `delayMs`; returns a function that cancels it. */
   after(delayMs: number, callback: () => void): () => void;
 }

@@ -22,15 +22,18 @@ export function didYouMean(name: string, known: Iterable<string>): string {
 }
 
 /** Levenshtein distance: insertions, deletions and replacements of one character count 1. */
-export function editDistance(left: string, right: string): number {
-  let previous = Array.from({ length: right.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= left.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= right.length; column += 1) {
-      const replaced = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
-    }
-    previous = current;
+function editDistance(left: string, right: string): number {
+  let costs = Array.from(right, (_, column) => column + 1);
+  let emptyCost = 0;
+  for (const character of left) {
+    let diagonal = emptyCost;
+    emptyCost += 1;
+    let beside = emptyCost;
+    costs = costs.map((above, column) => {
+      const cost = Math.min(diagonal + (right[column] === character ? 0 : 1), above + 1, beside + 1);
+      [diagonal, beside] = [above, cost];
+      return cost;
+    });
   }
-  return previous[right.length] ?? 0;
+  return costs.at(-1) ?? emptyCost;
 }

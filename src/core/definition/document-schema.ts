@@ -21,33 +21,27 @@ export function sequenceJsonSchema(): JsonObject {
       }
     },
   });
-  const json: Json = JSON.parse(JSON.stringify(schema));
-  const described = allowNulls(json);
-  return isJsonObject(described)
-    ? { ...described, title: 'Stepwell sequence', description: 'One version of a workflow.' }
-    : {};
+  const json: JsonObject = JSON.parse(JSON.stringify(schema));
+  return { ...allowNulls(json), title: 'Stepwell sequence', description: 'One version of a workflow.' };
 }
 
 /** Adds null to every optional member, because null means absent (http-api.md 1.6). The schema is a few levels deep. */
-function allowNulls(schema: Json): Json {
-  if (isJsonArray(schema)) return schema.map(allowNulls);
-  if (!isJsonObject(schema)) return schema;
-  const properties = member(schema, 'properties');
+function allowNulls(schema: JsonObject): JsonObject {
   const entries = Object.entries(schema).map(([keyword, value]): readonly [string, Json] => {
-    if (keyword !== 'properties' || !isJsonObject(properties)) return [keyword, allowNulls(value)];
-    return [keyword, nullableMembers(properties, member(schema, 'required'))];
+    if (isJsonArray(value))
+      return [keyword, value.map((item) => (isJsonObject(item) ? allowNulls(item) : item))];
+    if (!isJsonObject(value)) return [keyword, value];
+    return [keyword, keyword === 'properties' ? nullableMembers(value, schema) : allowNulls(value)];
   });
   return jsonObject(entries);
 }
 
-function nullableMembers(properties: JsonObject, required: Json | undefined): JsonObject {
-  const needed = isJsonArray(required) ? required : [];
+function nullableMembers(properties: JsonObject, schema: JsonObject): JsonObject {
+  const required = member(schema, 'required');
   return jsonObject(
-    Object.entries(properties).map(([name, schema]) => {
-      const inner = allowNulls(schema);
-      // An empty schema allows null already.
-      const open = needed.includes(name) || (isJsonObject(inner) && Object.keys(inner).length === 0);
-      return [name, open ? inner : { anyOf: [inner, { type: 'null' }] }];
+    Object.entries(allowNulls(properties)).map(([name, inner]) => {
+      const needed = isJsonArray(required) && required.includes(name);
+      return [name, needed ? inner : { anyOf: [inner, { type: 'null' }] }];
     }),
   );
 }

@@ -13,8 +13,9 @@ export type { SchemaProblem } from './schema/prepare-schema.ts';
  * Work that one validation may do: a basis, and a share for each part of the value. An ordinary schema looks at each part
  * a few times; one that combines references so that the work doubles with each level runs out after a moment.
  */
-const BASE_BUDGET = 200_000;
+const BASE_BUDGET = 100_000;
 const BUDGET_PER_PART = 64;
+const CHARACTERS_PER_PART = 4;
 
 /** What a schema needs is found out once; the memory of it goes with the schema. */
 const preparedSchemas = new WeakMap<JsonObject, Result<PreparedSchema, readonly SchemaProblem[]>>();
@@ -59,15 +60,19 @@ function prepare(schema: Json): Result<PreparedSchema, readonly SchemaProblem[]>
   return prepared;
 }
 
-/** Values inside a value, itself included, texts weighed by their length; null when it is too deep to be walked. */
+/** Values inside a value, itself included, texts and names weighed by length; null when it is too deep to be walked. */
 function countParts(value: Json): number | null {
   let parts = 0;
   const pending: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    parts += typeof next.value === 'string' ? 1 + next.value.length / 16 : 1;
+    parts += typeof next.value === 'string' ? 1 + next.value.length / CHARACTERS_PER_PART : 1;
     if (typeof next.value !== 'object' || next.value === null) continue;
     if (next.depth >= MAX_DOCUMENT_JSON_DEPTH) return null;
-    for (const child of Object.values(next.value)) pending.push({ value: child, depth: next.depth + 1 });
+    const named = isJsonObject(next.value);
+    for (const [name, child] of Object.entries(next.value)) {
+      if (named) parts += name.length / CHARACTERS_PER_PART;
+      pending.push({ value: child, depth: next.depth + 1 });
+    }
   }
   return parts;
 }

@@ -3,12 +3,12 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { isJsonArray, type Json, utf8Bytes } from '../json.ts';
 import { err, ok, type Result } from '../result.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
-import { spend, TEXT_BYTES_MAX } from './limits.ts';
+import { ELEMENT_WORK, spend, TEXT_BYTES_MAX } from './limits.ts';
 import type { Evaluation } from './paths.ts';
 import { percentEncode, percentEncodedLength } from './percent-encoding.ts';
 import { readTarget } from './read-target.ts';
 import type { Filter, Replacement } from './template-syntax.ts';
-import { placesOfText } from './text-search.ts';
+import { countText, splitText } from './text-search.ts';
 import { decodeUtf8, encodeUtf8 } from './utf8.ts';
 import { codePointsEnd, textOf, textSize } from './values.ts';
 import { trimWhiteSpace } from './white-space.ts';
@@ -91,10 +91,7 @@ function split(text: string, separator: string): Filtered {
   // Each part costs at least its quotes and a comma in canonical JSON.
   const partsMax = Math.floor(TEXT_BYTES_MAX / 3);
   if (separator === '') return text.length > partsMax * 2 ? TOO_LARGE : ok(Array.from(text));
-  const places = placesOfText(text, separator, partsMax);
-  if (places.length === partsMax) return TOO_LARGE;
-  const starts = [0, ...places.map((place) => place + separator.length)];
-  return ok(starts.map((start, index) => text.slice(start, places[index])));
+  return countText(text, separator) >= partsMax ? TOO_LARGE : ok(splitText(text, separator));
 }
 
 /** The nearest integer of value × 10^decimals, halves away from zero, divided by 10^decimals. */
@@ -114,11 +111,10 @@ function replace(value: Json, search: string, replacement: Replacement, evaluati
   const by = replacementText(replacement, evaluation);
   if (!by.ok) return by;
   const text = textOf(value);
-  const places = placesOfText(text, search, text.length);
-  const growth = utf8Bytes(by.value) - utf8Bytes(search);
-  if (size + places.length * growth > TEXT_BYTES_MAX) return TOO_LARGE;
-  const starts = [0, ...places.map((place) => place + search.length)];
-  return ok(starts.map((start, index) => text.slice(start, places[index])).join(by.value));
+  const count = countText(text, search);
+  if (size + count * (utf8Bytes(by.value) - utf8Bytes(search)) > TEXT_BYTES_MAX) return TOO_LARGE;
+  spend(evaluation.meter, count * ELEMENT_WORK);
+  return ok(splitText(text, search).join(by.value));
 }
 
 /** The second argument of `replace` as text; null and missing are the empty text ([FIL-1]). */

@@ -60,7 +60,7 @@ function resolveValue(value: Json, levels: number, resolution: Resolution): Resu
 }
 
 function resolveArray(array: readonly Json[], levels: number, resolution: Resolution): Result<Json, Fault> {
-  if (!spend(resolution.size, array.length + 1)) return err(TOO_LARGE);
+  if (!spend(resolution.size, Math.max(2, array.length + 1))) return err(TOO_LARGE);
   const resolved: Json[] = [];
   for (const [index, element] of array.entries()) {
     const result = resolveValue(element, levels, resolution);
@@ -79,7 +79,9 @@ function resolveObject(object: JsonObject, levels: number, resolution: Resolutio
     resolved.push([key, result.value]);
   }
   // Braces, colons and commas.
-  return spend(resolution.size, resolved.length * 2 + 1) ? ok(jsonObject(resolved)) : err(TOO_LARGE);
+  return spend(resolution.size, Math.max(2, resolved.length * 2 + 1))
+    ? ok(jsonObject(resolved))
+    : err(TOO_LARGE);
 }
 
 /** A fault as the container sees it: with the key in front of the pointer. */

@@ -5,22 +5,39 @@
  */
 const NATIVE_PATTERN_LENGTH_MAX = 16;
 
-/** The index of the first `pattern` in `text` at or after `from`, or -1. */
-export function indexOfText(text: string, pattern: string, from: number): number {
-  if (pattern.length <= NATIVE_PATTERN_LENGTH_MAX) return text.indexOf(pattern, from);
-  return searchFrom(text, pattern, borders(pattern), from);
+/** True when `pattern` stands anywhere in `text`. */
+export function containsText(text: string, pattern: string): boolean {
+  if (pattern.length <= NATIVE_PATTERN_LENGTH_MAX) return text.includes(pattern);
+  return searchFrom(text, pattern, borders(pattern), 0) !== -1;
 }
 
-/** Where `pattern`, which is not empty, stands in `text` without overlaps; at most `limit` places. */
-export function placesOfText(text: string, pattern: string, limit: number): readonly number[] {
-  const table = pattern.length > NATIVE_PATTERN_LENGTH_MAX ? borders(pattern) : undefined;
+/** How often `pattern`, which is not empty, stands in `text` without overlaps. */
+export function countText(text: string, pattern: string): number {
+  if (pattern.length > NATIVE_PATTERN_LENGTH_MAX) return placesOf(text, pattern).length;
+  let count = 0;
+  let place = text.indexOf(pattern);
+  while (place !== -1) {
+    count += 1;
+    place = text.indexOf(pattern, place + pattern.length);
+  }
+  return count;
+}
+
+/** The parts of `text` between the places of `pattern`, which is not empty. */
+export function splitText(text: string, pattern: string): readonly string[] {
+  if (pattern.length <= NATIVE_PATTERN_LENGTH_MAX) return text.split(pattern);
+  const places = placesOf(text, pattern);
+  const starts = [0, ...places.map((place) => place + pattern.length)];
+  return starts.map((start, index) => text.slice(start, places[index]));
+}
+
+function placesOf(text: string, pattern: string): readonly number[] {
+  const table = borders(pattern);
   const places: number[] = [];
-  let from = 0;
-  while (places.length < limit) {
-    const place = table === undefined ? text.indexOf(pattern, from) : searchFrom(text, pattern, table, from);
-    if (place === -1) break;
+  let place = searchFrom(text, pattern, table, 0);
+  while (place !== -1) {
     places.push(place);
-    from = place + pattern.length;
+    place = searchFrom(text, pattern, table, place + pattern.length);
   }
   return places;
 }

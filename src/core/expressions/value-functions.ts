@@ -2,7 +2,7 @@ import { canonicalJson, compareCodePoints, isJsonArray, isJsonObject, type Json 
 import { argument, type FunctionEntries } from './expression-function.ts';
 import { LIST_ELEMENTS_MAX, spend, spendOnSort, TEXT_BYTES_MAX, VALUE_LEVELS_MAX } from './limits.ts';
 import { type Evaluation, selectByName } from './paths.ts';
-import { indexOfText } from './text-search.ts';
+import { containsText } from './text-search.ts';
 import { canonicalSize, equals, lengthOf } from './values.ts';
 
 export const VALUE_FUNCTIONS: FunctionEntries = [
@@ -65,7 +65,7 @@ function contains(args: readonly Json[], { meter }: Evaluation): Json {
   const part = argument(args, 1);
   if (isJsonArray(whole)) return whole.some((element) => equals(element, part, meter));
   if (typeof whole !== 'string' || typeof part !== 'string') return false;
-  return spend(meter, whole.length + part.length) && indexOfText(whole, part, 0) !== -1;
+  return spend(meter, whole.length + part.length) && containsText(whole, part);
 }
 
 function startsWith(args: readonly Json[], { meter }: Evaluation): Json {

@@ -3,9 +3,10 @@ import type { Failure } from '../failure.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Dispatch, Draft } from './draft.ts';
 import { cancelBelow } from './cancel-subtree.ts';
-import { ROOT_KEY } from './frame.ts';
+import { ROOT_KEY, frameKey } from './frame.ts';
 import type { Needs } from './knowledge.ts';
-import { settleAttempt } from './leaf/finish.ts';
+import { failLeaf, settleAttempt } from './leaf/finish.ts';
+import { freshLeaf } from './leaf/fresh-leaf.ts';
 import { placeOf } from './place.ts';
 import { walk } from './walk.ts';
 
@@ -20,7 +21,6 @@ export function advance(
   draft.ready = [];
   draft.runnableLeft = false;
   if (draft.terminal || (!draft.cancelling && (draft.state === 'paused' || !options.mayRun))) return null;
-  if (draft.record.startedAt === null && !draft.cancelling) draft.patchRecord({ startedAt: draft.env.now });
   walk(draft, options);
   const goesOn = draft.rootEnd === null && draft.moved;
   if (goesOn && (draft.state === 'waiting' || draft.state === 'scheduled')) draft.transition('running');
@@ -51,15 +51,13 @@ export interface KvChange {
   readonly value?: Json;
 }
 
-/** Takes in what a called handler answered. A leaf that was cancelled meanwhile drops it, and the journal says so. */
+/** Takes in what a called handler answered. The caller drops answers of aborted calls before. */
 export function finishCall(draft: Draft, dispatch: Dispatch, outcome: Answer['outcome']): void {
   draft.inFlight.delete(dispatch.frameKey);
   const frame = draft.frames.get(dispatch.frameKey);
   const block = draft.plan.nodes.get(dispatch.blockId)?.block;
-  const expected =
-    frame !== undefined && frame.state === 'open' && !draft.aborted.includes(dispatch.frameKey);
-  if (!expected || block?.type !== 'step' || draft.terminal) {
-    dropLate(draft, dispatch, outcome.ok);
+  if (frame === undefined || frame.state !== 'open' || block?.type !== 'step' || draft.terminal) {
+    noteLateResult(draft, dispatch, outcome.ok);
     return;
   }
   draft.patchRecord({
@@ -72,9 +70,13 @@ export function finishCall(draft: Draft, dispatch: Dispatch, outcome: Answer['ou
   settleStep(draft, block, dispatch, outcome);
 }
 
-function dropLate(draft: Draft, dispatch: Dispatch, succeeded: boolean): void {
-  draft.aborted = draft.aborted.filter((key) => key !== dispatch.frameKey);
-  const details: JsonObject = { block_id: dispatch.blockId, attempt: dispatch.attempt, succeeded };
+/** A result that nobody may use any more goes to the journal, for people and for compensation (RULINGS A10, A40). */
+export function noteLateResult(draft: Draft, dispatch: Dispatch, succeeded: boolean | null): void {
+  const details: JsonObject = {
+    block_id: dispatch.blockId,
+    attempt: dispatch.attempt,
+    outcome: succeeded === null ? 'unknown_outcome' : succeeded ? 'succeeded' : 'failed',
+  };
   draft.note('late_result', details);
 }
 
@@ -97,4 +99,21 @@ export function cancelAtOnce(draft: Draft): void {
   const root = draft.frames.get(ROOT_KEY);
   if (root !== undefined) cancelBelow(draft, root);
   draft.rootEnd = 'cancelled';
+}
+
+/** [REC-3]: the run is given up. The leaf that was in flight (or stands at a cursor) carries the failure. */
+export function giveUp(draft: Draft, failure: Failure): void {
+  const frames = [...draft.frames.values()];
+  const inFlight = frames.find((frame) => frame.leaf !== null && frame.leaf.dispatchedAt !== null);
+  const suspect = inFlight ?? frames.at(-1);
+  if (suspect === undefined) return;
+  const place = placeOf(draft, frameKey(suspect));
+  failLeaf(draft, place, suspect.leaf ?? freshLeaf(draft.env.now), failure);
+  for (const key of place.path) {
+    const frame = draft.frames.get(key);
+    if (frame !== undefined) draft.put({ ...frame, state: 'failed' });
+  }
+  const root = draft.frames.get(ROOT_KEY);
+  if (root !== undefined) cancelBelow(draft, { ...root, state: 'failed' });
+  draft.rootEnd = 'failed';
 }

@@ -8,7 +8,7 @@ import { currentList, innerIteration } from './plan.ts';
 export function cancelLeaf(draft: Draft, key: string, block: Block): void {
   const frame = draft.frames.get(key);
   if (frame === undefined) return;
-  if (draft.inFlight.has(key)) draft.aborted.push(key);
+  if (draft.inFlight.has(key)) draft.abort(key);
   if (frame.leaf !== null) releaseWait(draft, frame.leaf);
   draft.addRow({
     blockId: block.id,

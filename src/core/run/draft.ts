@@ -2,7 +2,8 @@ import type { RetryPolicy } from '../definition/document.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { isJsonObject, jsonObject, mergeObjects } from '../json.ts';
 import type { Changes, FrameWrite, InboxDone, InstancePatch, NewTask } from './changes.ts';
-import { type Frame, type Leaf, frameKey } from './frame.ts';
+import { type Frame, type Leaf, ROOT_KEY, frameKey } from './frame.ts';
+import type { ViewOfContext } from './context-section.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type NewRow, isVisibleToTemplates } from './output-row.ts';
 import type { Plan } from './plan.ts';
@@ -38,6 +39,7 @@ export interface Dispatch {
   readonly timeoutMs: number | null;
   /** A cancel does not refuse its result (17.3). */
   readonly shielded: boolean;
+  readonly context: ViewOfContext;
   readonly idempotencyKey: string;
   /** The leaf as it is while the call runs. */
   readonly leaf: Leaf;
@@ -60,8 +62,7 @@ export class Draft {
   frames: Map<string, Frame>;
   /** Leaves whose handlers run in this process right now. */
   readonly inFlight = new Set<string>();
-  /** Handlers to abort: their leaves were cancelled or timed out. */
-  aborted: string[] = [];
+  private aborted: string[] = [];
   ready: Dispatch[] = [];
   /** Escalation handlers to call once, best effort, after the commit ([HI-10]). */
   escalations: { readonly handler: string; readonly params: Json }[] = [];
@@ -102,6 +103,21 @@ export class Draft {
 
   get cancelling(): boolean {
     return this.record.cancelRequestedAt !== null;
+  }
+
+  /** The root list is open from the first claim on; its frame is stored when it first says something. */
+  ensureRoot(): void {
+    if (this.frames.has(ROOT_KEY)) return;
+    this.putUnstored({
+      blockId: '',
+      branch: null,
+      iteration: '',
+      cursor: 0,
+      leaf: null,
+      detail: { kind: 'root' },
+      state: 'open',
+      startedAt: this.env.now,
+    });
   }
 
   /** Stores a frame; a cancelled intent is forgotten with it. */
@@ -153,6 +169,24 @@ export class Draft {
   /** Rows that wait for the next commit; the walk pauses when there are many (RULINGS A38). */
   get pendingRows(): number {
     return this.pending.rows.length;
+  }
+
+  /** The leaf of a running handler was cancelled: its answer will not count. */
+  abort(key: string): void {
+    this.inFlight.delete(key);
+    this.aborted.push(key);
+  }
+
+  takeAborted(): readonly string[] {
+    const keys = this.aborted;
+    this.aborted = [];
+    return keys;
+  }
+
+  takeEscalations(): Draft['escalations'] {
+    const due = this.escalations;
+    this.escalations = [];
+    return due;
   }
 
   /** The intents hold: the leaves count as dispatched. */

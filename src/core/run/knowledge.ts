@@ -79,6 +79,13 @@ export class Knowledge {
     for (const id of blockIds) this.outputs.delete(id);
   }
 
+  /** The value of a key as this turn knows it, its own uncommitted writes included; null: not known here. */
+  stateValue(key: string): { readonly value: Json | undefined } | null {
+    const value = this.stateValues.get(key);
+    if (value !== undefined) return { value };
+    return this.allState || this.absentState.has(key) ? { value: undefined } : null;
+  }
+
   setState(key: string, value: Json | undefined): void {
     if (value === undefined) {
       this.stateValues.delete(key);

@@ -62,3 +62,28 @@ export interface NodeRow {
   /** Output of a `node` row; null for a result. */
   readonly node: Json;
 }
+
+/** A row as the outputs listing shows it, and as a parent sees the rows of its child ([SUB-7]). */
+export function rowView(row: OutputRow): {
+  readonly id: string;
+  readonly instance_id: string;
+  readonly block_id: string;
+  readonly output: Json;
+  readonly output_ref: string | null;
+  readonly output_size: number;
+  readonly attempt: number;
+  readonly iteration: string;
+  readonly created_at: string;
+} {
+  return {
+    id: row.id,
+    instance_id: row.instanceId,
+    block_id: row.blockId,
+    output: row.output,
+    output_ref: markerOf(row.kind),
+    output_size: row.outputSize,
+    attempt: row.attempt,
+    iteration: row.iteration,
+    created_at: new Date(row.createdAt).toISOString(),
+  };
+}

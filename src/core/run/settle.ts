@@ -14,8 +14,7 @@ export function settle(draft: Draft): Settle {
   const { now } = draft.env;
   if (draft.runnableLeft) return settleAt(draft, 'scheduled', now);
   const waits = waitingLeaves(draft);
-  const wakes = [...waits.map((wait) => wait.wakeAt), ...pollingLoops(draft)].filter((at) => at !== null);
-  const earliest = wakes.length === 0 ? null : Math.min(...wakes);
+  const earliest = earliestWake(draft);
   if (waits.some((wait) => wait.reason === 'sleep')) {
     if (draft.state !== 'running') draft.transition('running');
     return rest('running', null, earliest, openWaits(draft));
@@ -111,6 +110,13 @@ function insideRolledBackSaga(draft: Draft, blockId: string): boolean {
     id = node?.parentId ?? null;
   }
   return false;
+}
+
+/** The earliest instant at which something of the run falls due; null when only facts can move it. */
+export function earliestWake(draft: Draft): number | null {
+  const wakes = [...waitingLeaves(draft).map((wait) => wait.wakeAt), ...pollingLoops(draft)];
+  const known = wakes.filter((at) => at !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }
 
 interface Wait {

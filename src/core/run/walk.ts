@@ -9,7 +9,7 @@ import { runRouter } from './blocks/router.ts';
 import { runSaga } from './blocks/saga.ts';
 import { runTryCatch } from './blocks/try-catch.ts';
 import type { Draft } from './draft.ts';
-import { type ListEnd, ROOT_KEY } from './frame.ts';
+import type { ListEnd } from './frame.ts';
 import { cancelLeaf } from './cancel-subtree.ts';
 import { runStep } from './leaf/step.ts';
 import { runSubSequence } from './leaf/sub-sequence.ts';
@@ -28,23 +28,10 @@ export function walk(draft: Draft, options: { readonly room: number }): void {
   draft.room = options.room;
   draft.runnableLeft = false;
   draft.moved = false;
-  if (!draft.frames.has(ROOT_KEY)) draft.put(rootFrame(draft.env.now));
+  draft.ensureRoot();
   const end = runList(draft, ROOT_PLACE);
   draft.rootEnd = end === 'open' ? null : end;
   draft.moved ||= draft.ready.length > 0;
-}
-
-function rootFrame(now: number): Parameters<Draft['put']>[0] {
-  return {
-    blockId: '',
-    branch: null,
-    iteration: '',
-    cursor: 0,
-    leaf: null,
-    detail: { kind: 'root' },
-    state: 'open',
-    startedAt: now,
-  };
 }
 
 /** The list rules ([LIST-1] to [LIST-5]). Everything of a list that has not begun stops at a cancel ([CAN-2]). */

@@ -118,12 +118,20 @@ export interface Claim extends LeaseRef {
 /**
  * One commit of one turn. Everything is applied or nothing, but the intents: those only while no inbox row above
  * `seenSeq` exists (RULINGS A9).
+ *
+ * Order of the parts: `supersede` looks at rows of earlier commits only (the empty iteration encloses all passes), then
+ * `rows` are added; `framesDeleted` go before `frames`; `tasksClosed` before `tasksCreated`; `data`, then `dataSet`,
+ * then `dataRemoved`. Rows belong to the run that the commit begins, if it begins one. `completed` and `failed` are
+ * strict by themselves. A payload that breaks a uniqueness rule (RULINGS A14, A17, A35, B9) rejects the whole batch.
  */
 export interface TurnCommit extends LeaseRef, Changes {
   /** The rev this commit was composed on; it becomes rev + 1 (RULINGS A8). */
   readonly rev: number;
   readonly runNo: number;
-  /** Highest seq of the inbox rows the turn has been given. */
+  /**
+   * Highest seq of the inbox rows the turn has been given, 0 for none. The store remembers the highest of all commits
+   * of the instance and takes the larger one, so that facts which earlier turns consumed never count as unseen.
+   */
   readonly seenSeq: number;
   /** Ends the turn: state, due time, lease released. Absent: the turn goes on. */
   readonly settle: Settle | null;

@@ -63,7 +63,7 @@ function checkContains(check: Check, schema: JsonObject, value: readonly Json[],
 
 /** The keywords about objects, without `dependentSchemas` and `unevaluatedProperties`. */
 export function checkMembers(check: Check, schema: JsonObject, value: JsonObject, judge: Judge): boolean {
-  const names = Object.keys(value);
+  const names = check.report ? Object.keys(value) : tagsFirst(schema, Object.keys(value));
   const [least, most] = [numberOf(schema, 'minProperties'), numberOf(schema, 'maxProperties')];
   if (least !== undefined && names.length < least) return fail(check, `must have at least ${least} members`);
   if (most !== undefined && names.length > most) return fail(check, `must have at most ${most} members`);
@@ -73,6 +73,19 @@ export function checkMembers(check: Check, schema: JsonObject, value: JsonObject
     if (!checkMember(check, schema, name, value, judge)) valid = false;
   }
   return valid;
+}
+
+/**
+ * Members with a fixed value first: a branch of `oneOf` that is told apart by such a member is then left before its other
+ * members are walked, which matters when they lead to the same choice again, level by level.
+ */
+function tagsFirst(schema: JsonObject, names: readonly string[]): readonly string[] {
+  const properties = member(schema, 'properties');
+  const isTag = (name: string): boolean => {
+    const own = member(properties, name);
+    return member(own, 'const') !== undefined || member(own, 'enum') !== undefined;
+  };
+  return [...names.filter(isTag), ...names.filter((name) => !isTag(name))];
 }
 
 function checkRequired(check: Check, schema: JsonObject, value: JsonObject): boolean {

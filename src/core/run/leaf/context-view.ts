@@ -1,17 +1,11 @@
 import type { StepBlock } from '../../definition/document.ts';
 import type { Scope } from '../../expressions/scope.ts';
-import { type Json, type JsonObject, isJsonObject, jsonObject } from '../../json.ts';
+import { type Json, isJsonObject, jsonObject } from '../../json.ts';
+import type { ViewOfContext } from '../context-section.ts';
 import type { Draft } from '../draft.ts';
 import { type Place, runtimeOf, scopeAt } from '../place.ts';
 
-/** The context as `context_access` leaves it, for the handler, its templates and worker tasks ([ACC-1] to [ACC-4]). */
-export interface ViewOfContext {
-  readonly data: Json;
-  readonly config: JsonObject;
-  readonly audit: readonly Json[];
-  readonly runtime: JsonObject;
-}
-
+/** The view of a step's context ([ACC-1] to [ACC-3]). */
 export function contextView(draft: Draft, place: Place, block: StepBlock, attempt: number): ViewOfContext {
   const access = block.context_access;
   const scope = scopeAt(draft, place);

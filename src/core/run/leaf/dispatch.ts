@@ -5,7 +5,7 @@ import type { Leaf } from '../frame.ts';
 import { idempotencyKey } from '../idempotency-key.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
-import { viewScope } from './context-view.ts';
+import { contextView, viewScope } from './context-view.ts';
 import { completeLeaf, failLeaf, isProtected } from './finish.ts';
 import { parseSleep, startSleep } from './sleep.ts';
 import { resolveUncertain } from './uncertain.ts';
@@ -92,6 +92,7 @@ function requestCall(
     pure: call.pure,
     timeoutMs,
     shielded: isProtected(place, block),
+    context: contextView(draft, place, block, leaf.attempt),
     idempotencyKey: idempotencyKey(draft.record, leaf, block.id, innerIteration(frame)),
     intentFirst: (block.on_uncertain ?? 'retry') !== 'retry' || isSagaAction(draft, place),
     leaf: running,

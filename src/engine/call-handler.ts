@@ -1,0 +1,113 @@
+import type { KvChange } from '../core/run/advance.ts';
+import type { Dispatch } from '../core/run/draft.ts';
+import type { Failure } from '../core/failure.ts';
+import type { Json } from '../core/json.ts';
+import { isReservedStateKey } from '../core/run/knowledge.ts';
+import type { StepLogLine } from '../core/run/changes.ts';
+import type { InstanceRecord } from '../core/run/record.ts';
+import type { StepCall, StepHandler, StepOutcome } from '../ports/step-handler.ts';
+import type { TurnDeps } from './turn-deps.ts';
+
+export interface HandlerCall {
+  readonly dispatch: Dispatch;
+  readonly handler: StepHandler;
+  readonly record: InstanceRecord;
+  readonly outputs: ReadonlyMap<string, Json>;
+  readonly nowMs: number;
+  readonly controller: AbortController;
+  /** Upper bound of the call in ms: what is left of the lease or of the invocation. */
+  readonly leftMs: number;
+  /** A key of the instance's store, writes of this turn included. */
+  readonly readState: (key: string) => Promise<Json | undefined>;
+  readonly addLog: (line: StepLogLine) => void;
+}
+
+export type CallOutcome =
+  | { readonly ok: true; readonly output: Json; readonly writes: readonly KvChange[] }
+  | { readonly ok: false; readonly failure: Failure };
+
+/**
+ * Calls a handler once. It is over at the step's timeout whatever the handler does: its signal fires and a later answer
+ * is dropped ([TO-1]). Nothing a handler throws gets out ([H-2], 15.1).
+ */
+export async function callHandler(deps: TurnDeps, call: HandlerCall): Promise<CallOutcome> {
+  const limitMs = Math.min(call.dispatch.timeoutMs ?? Number.POSITIVE_INFINITY, call.leftMs);
+  const deadline = deps.clock.monotonicMs() + limitMs;
+  const invalid = call.handler.checkParams?.(call.dispatch.params) ?? null;
+  if (invalid !== null) return { ok: false, failure: invalid };
+  let disarm = (): void => undefined;
+  const timeout = new Promise<StepOutcome>((resolve) => {
+    if (!Number.isFinite(limitMs)) return;
+    disarm = deps.clock.after(limitMs, () => {
+      resolve({ ok: false, failure: timeoutFailure(call.dispatch, limitMs) });
+      call.controller.abort();
+    });
+  });
+  try {
+    const outcome = await Promise.race([run(deps, call, deadline), timeout]);
+    return outcome.ok ? { ok: true, output: outcome.output, writes: kvChanges(outcome) } : outcome;
+  } catch (error) {
+    return { ok: false, failure: thrown(error) };
+  } finally {
+    disarm();
+  }
+}
+
+async function run(deps: TurnDeps, call: HandlerCall, deadline: number): Promise<StepOutcome> {
+  const step = stepCall(deps, call, deadline);
+  if (!call.record.dryRun) return call.handler.run(step);
+  if (call.handler.dryRun !== undefined) return call.handler.dryRun(step);
+  if (call.handler.kind === 'pure') return call.handler.run(step);
+  const stub = { dry_run: true, handler: call.handler.name, would: { params: call.dispatch.params } };
+  return { ok: true, output: stub };
+}
+
+function stepCall(deps: TurnDeps, call: HandlerCall, deadline: number): StepCall {
+  const { dispatch, record } = call;
+  const key = { tenantId: record.tenantId, instanceId: record.id };
+  return {
+    instanceId: record.id,
+    tenantId: record.tenantId,
+    namespace: record.namespace,
+    blockId: dispatch.blockId,
+    attempt: dispatch.attempt,
+    iteration: dispatch.iteration,
+    params: dispatch.params,
+    context: dispatch.context,
+    outputs: call.outputs,
+    idempotencyKey: dispatch.idempotencyKey,
+    attemptKey: `${dispatch.idempotencyKey}:${dispatch.attempt}`,
+    redelivery: dispatch.redelivery,
+    dryRun: record.dryRun,
+    signal: call.controller.signal,
+    remainingTimeMs: () => Math.max(0, deadline - deps.clock.monotonicMs()),
+    state: {
+      get: async (name) => (isReservedStateKey(name) ? undefined : call.readState(name)),
+      count: () => deps.store.countState(key),
+    },
+    log: (level, message) => {
+      call.addLog({ blockId: dispatch.blockId, at: call.nowMs, level, message: message.slice(0, 8192) });
+      deps.log[level](message.slice(0, 8192), { instance_id: record.id, block_id: dispatch.blockId });
+    },
+    nowMs: call.nowMs,
+  };
+}
+
+function kvChanges(outcome: Extract<StepOutcome, { ok: true }>): readonly KvChange[] {
+  return (outcome.writes ?? []).map((write) =>
+    write.type === 'state_set' ? { key: write.key, value: write.value } : { key: write.key },
+  );
+}
+
+function timeoutFailure(dispatch: Dispatch, limitMs: number): Failure {
+  return {
+    message: `${dispatch.blockId} did not finish within ${Math.round(limitMs)} ms`,
+    retryable: true,
+    code: 'TIMEOUT',
+  };
+}
+
+function thrown(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  return { message, retryable: true, code: 'UNHANDLED_EXCEPTION' };
+}

@@ -1,0 +1,66 @@
+import type { Hints } from '../ports/hints.ts';
+import type { Store } from '../ports/store/store.ts';
+import type { Clock, Entropy, Log } from '../ports/system.ts';
+import type { Committer } from './committer.ts';
+import type { Definitions } from './definitions.ts';
+import type { HandlerRegistry } from './handlers/registry.ts';
+import type { IdSource } from './ids.ts';
+
+/** What turns work with; one per process. */
+export interface TurnDeps {
+  readonly store: Store;
+  readonly committer: Committer;
+  readonly definitions: Definitions;
+  readonly handlers: HandlerRegistry;
+  readonly hints: Hints;
+  readonly ids: IdSource;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  readonly steps: StepSlots;
+  readonly limits: TurnLimits;
+}
+
+export interface TurnLimits {
+  /** 0 switches the check off. */
+  readonly maxContextBytes: number;
+  readonly maxOutputBytes: number;
+  /** Leaves started in one turn; 0 = no limit, 1 = strictly one step per invocation (RULINGS B5). */
+  readonly maxStepsPerTurn: number;
+  /** Take-overs in a row before the run is given up; 0 = never ([REC-3]). */
+  readonly maxRecoveries: number;
+  /** A parked sleep or short wait up to this long is served in place when nothing else can run (RULINGS B6). */
+  readonly inPlaceWaitMs: number;
+  /** Milliseconds the host leaves this invocation; null in a process that lives on. */
+  readonly remainingTimeMs: (() => number) | null;
+}
+
+/** Slots for handlers over all turns of the process (STEPWELL_MAX_CONCURRENT_STEPS). */
+export interface StepSlots {
+  free(): number;
+  take(): void;
+  release(): void;
+  /** Resolves when a slot has been given back. */
+  freed(): Promise<void>;
+}
+
+/** Handlers of one turn that run at the same time, on different branches (RULINGS B5). */
+export const STEPS_PER_TURN_AT_ONCE = 32;
+
+export function createStepSlots(max: number): StepSlots {
+  let taken = 0;
+  let waiting: (() => void)[] = [];
+  return {
+    free: () => Math.max(0, max - taken),
+    take: () => {
+      taken += 1;
+    },
+    release: () => {
+      taken -= 1;
+      const next = waiting;
+      waiting = [];
+      for (const resolve of next) resolve();
+    },
+    freed: () => new Promise((resolve) => waiting.push(resolve)),
+  };
+}

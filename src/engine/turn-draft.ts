@@ -1,0 +1,51 @@
+import { Draft, type Env, type HandlerKind } from '../core/run/draft.ts';
+import { Knowledge } from '../core/run/knowledge.ts';
+import type { Plan } from '../core/run/plan.ts';
+import type { Claim } from '../ports/store/turn.ts';
+import { randomValues } from './handlers/random-values.ts';
+import type { TurnDeps } from './turn-deps.ts';
+
+/** The working copy of a claimed instance. */
+export function draftOf(deps: TurnDeps, plan: Plan, claim: Claim, now: number): Draft {
+  const draft = new Draft({
+    plan,
+    env: envOf(deps, now),
+    knowledge: new Knowledge({ hasHistory: claim.instance.hasHistory }),
+    record: claim.instance,
+    frames: claim.frames,
+  });
+  draft.takenOver = claim.takenOver;
+  draft.ensureRoot();
+  return draft;
+}
+
+function envOf(deps: TurnDeps, now: number): Env {
+  const { random, uuid } = randomValues(deps.entropy);
+  return {
+    now,
+    newId: () => deps.ids.newId(),
+    uuid,
+    random,
+    maxContextBytes: deps.limits.maxContextBytes,
+    maxOutputBytes: deps.limits.maxOutputBytes,
+    kindOf: (handler) => kindOf(deps, handler),
+    defaultsOf: (handler) => {
+      const found = deps.handlers.lookup(handler);
+      return found.type === 'handler' ? (found.handler.defaults ?? {}) : {};
+    },
+  };
+}
+
+function kindOf(deps: TurnDeps, handler: string): HandlerKind {
+  const found = deps.handlers.lookup(handler);
+  switch (found.type) {
+    case 'handler':
+      return found.handler.kind;
+    case 'engine':
+      return 'effect';
+    case 'unavailable':
+      return 'unavailable';
+    case 'unknown':
+      return 'worker';
+  }
+}

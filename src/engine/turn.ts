@@ -1,0 +1,345 @@
+import { advance, finishCall, giveUp } from '../core/run/advance.ts';
+import type { Settle } from '../core/run/changes.ts';
+import type { Dispatch, Draft } from '../core/run/draft.ts';
+import { applyFacts } from '../core/run/facts.ts';
+import { earliestWake, settle, settleUntouched, terminalState } from '../core/run/settle.ts';
+import type { InstanceState } from '../core/run/states.ts';
+import type { Claim, InboxRow, TurnCommit } from '../ports/store/turn.ts';
+import { type Lease, leaseOf } from './lease.ts';
+import { readNeeds } from './read-needs.ts';
+import { TurnCalls } from './turn-calls.ts';
+import { STEPS_PER_TURN_AT_ONCE, type TurnDeps } from './turn-deps.ts';
+import { draftOf } from './turn-draft.ts';
+import { callEscalations, hintsOf, startCall } from './turn-effects.ts';
+import { TurnWaits } from './turn-waits.ts';
+
+/** Bound of what pure leaves may gather before a commit (RULINGS A38). */
+const PURE_LEAVES_PER_COMMIT = 64;
+const RELOADS_MAX = 20;
+/** No new leaf is started with less than this left of the invocation ([TURN-4]). */
+const RESERVE_MS = 5_000;
+
+export type TurnEnd =
+  | {
+      readonly kind: 'settled';
+      readonly state: InstanceState;
+      readonly dueAt: number | null;
+      readonly now: number;
+    }
+  /** The lease is somebody else's, or the turn broke off; the row says what comes next. */
+  | { readonly kind: 'lost' };
+
+type Step = 'again' | 'reload' | 'lost';
+
+/** One claim-advance-settle cycle of one instance (DESIGN 4). `run` is called once. */
+export class Turn {
+  readonly lease: Lease;
+  private readonly deps: TurnDeps;
+  private readonly claim: Claim;
+  private readonly calls: TurnCalls;
+  private readonly waits: TurnWaits;
+  private rev: number;
+  private seenSeq = 0;
+  private mayRun: boolean;
+  private committedOnce = false;
+  private pureLeaves = 0;
+  private stepsStarted = 0;
+  private inboxCalled = false;
+  private stopping = false;
+  private clockAt: { readonly now: number; readonly monotonicMs: number };
+
+  constructor(deps: TurnDeps, claim: Claim, now: number) {
+    this.deps = deps;
+    this.claim = claim;
+    this.lease = leaseOf(claim, now, deps.clock);
+    this.waits = new TurnWaits(deps.clock);
+    this.calls = new TurnCalls(deps, () => this.waits.interrupt());
+    this.rev = claim.instance.rev;
+    this.mayRun = claim.mayRun;
+    this.clockAt = { now, monotonicMs: deps.clock.monotonicMs() };
+  }
+
+  /** Handlers are running: the runner watches the inbox of such turns. */
+  get isWaiting(): boolean {
+    return this.calls.size > 0;
+  }
+
+  get seen(): number {
+    return this.seenSeq;
+  }
+
+  /** New facts may be there. Resolves when they are processed and a handler runs, or when the turn is over. */
+  wake(): Promise<void> {
+    this.inboxCalled = true;
+    const calm = this.waits.calm();
+    this.waits.interrupt();
+    return calm;
+  }
+
+  /** Resolves as soon as the turn waits for a handler, or is over. */
+  calm(): Promise<void> {
+    return this.waits.calm();
+  }
+
+  /** Starts nothing new; what runs may end (shutdown). */
+  stop(): void {
+    this.stopping = true;
+    this.waits.interrupt();
+  }
+
+  /** The store lost the lease: nothing of this turn counts any more. */
+  abandon(): void {
+    this.lease.lose();
+    this.calls.abortAll();
+    this.waits.interrupt();
+  }
+
+  async run(): Promise<TurnEnd> {
+    try {
+      return await this.runClaims();
+    } catch (error) {
+      this.deps.log.error('a turn broke off', {
+        instance_id: this.claim.instanceId,
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
+      return { kind: 'lost' };
+    } finally {
+      this.calls.abortAll();
+      this.waits.becomeCalm();
+    }
+  }
+
+  private async runClaims(): Promise<TurnEnd> {
+    let claim: Claim | null = this.claim;
+    for (let reloads = 0; claim !== null && reloads < RELOADS_MAX; reloads += 1) {
+      const end = await this.runDraft(claim);
+      if (end !== 'reload') return end;
+      claim = await this.readAgain();
+    }
+    return { kind: 'lost' };
+  }
+
+  /** RULINGS A24: the lease token claims again what it holds, and reads it afresh. */
+  private async readAgain(): Promise<Claim | null> {
+    const { ref } = this.lease;
+    const answer = await this.deps.store.claimOne({
+      tenantId: ref.tenantId,
+      instanceId: ref.instanceId,
+      leaseToken: ref.leaseToken,
+      leaseOwner: '',
+      leaseMs: Math.max(1, Math.round(this.lease.leftMs())),
+      mode: 'hint',
+    });
+    if (answer.status !== 'claimed' || answer.claim.epoch !== ref.epoch) return null;
+    this.syncClock(answer.now);
+    return answer.claim;
+  }
+
+  private async runDraft(claim: Claim): Promise<TurnEnd | 'reload'> {
+    const plan = await this.deps.definitions.plan(claim.tenantId, claim.instance.sequenceId);
+    if (plan === null) throw new Error(`the definition ${claim.instance.sequenceId} cannot be read`);
+    const draft = draftOf(this.deps, plan, claim, this.now());
+    this.rev = claim.instance.rev;
+    this.calls.keep(draft);
+    this.takeInbox(draft, claim.inbox);
+    this.mayRun ||= draft.moved;
+    this.checkRecoveries(draft, claim);
+    for (;;) {
+      const step = await this.round(draft);
+      if (step === 'lost') return { kind: 'lost' };
+      if (step !== 'again') return step;
+    }
+  }
+
+  private checkRecoveries(draft: Draft, claim: Claim): void {
+    const { maxRecoveries } = this.deps.limits;
+    if (!claim.takenOver || maxRecoveries === 0 || draft.record.recoveryCount <= maxRecoveries) return;
+    giveUp(draft, {
+      message: `the process that ran it ended ${draft.record.recoveryCount} times in a row`,
+      retryable: false,
+      code: 'MAX_RETRIES_EXCEEDED',
+    });
+  }
+
+  private async round(draft: Draft): Promise<Step | TurnEnd> {
+    draft.env.now = this.now();
+    if (this.inboxCalled && !(await this.readInbox(draft))) return 'lost';
+    this.calls.takeFinished(draft);
+    if (draft.rootEnd !== 'failed') await this.advance(draft);
+    this.calls.abortCancelled(draft);
+    const pure = draft.ready.filter((dispatch) => dispatch.pure);
+    if (pure.length > 0 && this.mayStart()) return this.runPure(draft, pure);
+    if (pure.length > 0) draft.runnableLeft = true;
+    const ready = draft.ready.filter((dispatch) => !dispatch.pure);
+    if (ready.length > 0) return this.startReady(draft, ready);
+    if (this.calls.size > 0) return this.waitDurably(draft, null);
+    if (draft.runnableLeft && this.mayStart()) return this.makeRoom(draft);
+    const wake = earliestWake(draft);
+    if (wake !== null && this.waitsInPlace(draft, wake)) return this.waitDurably(draft, wake);
+    return this.finish(draft);
+  }
+
+  private async advance(draft: Draft): Promise<void> {
+    for (;;) {
+      const needs = advance(draft, { room: this.room(), mayRun: this.mayRun });
+      draft.takenOver &&= draft.ready.length === 0;
+      if (needs === null) return;
+      await readNeeds(this.deps.store, draft, needs);
+    }
+  }
+
+  private room(): number {
+    if (!this.mayStart()) return 0;
+    const { maxStepsPerTurn } = this.deps.limits;
+    const left = maxStepsPerTurn === 0 ? STEPS_PER_TURN_AT_ONCE : maxStepsPerTurn - this.stepsStarted;
+    return Math.min(STEPS_PER_TURN_AT_ONCE - this.calls.size, this.deps.steps.free(), left);
+  }
+
+  private mayStart(): boolean {
+    const { maxStepsPerTurn, remainingTimeMs } = this.deps.limits;
+    if (this.stopping || !this.lease.maySpend()) return false;
+    if (remainingTimeMs !== null && remainingTimeMs() < RESERVE_MS) return false;
+    return maxStepsPerTurn === 0 || this.stepsStarted < maxStepsPerTurn;
+  }
+
+  /** Pure leaves run at once, one after the other, and share the next commit. */
+  private async runPure(draft: Draft, pure: readonly Dispatch[]): Promise<Step> {
+    for (const dispatch of pure) {
+      if (!this.mayStart()) break;
+      this.stepsStarted += 1;
+      this.pureLeaves += 1;
+      const outcome = await startCall(this.deps, draft, this.lease, dispatch).outcome;
+      finishCall(draft, dispatch, outcome);
+    }
+    return this.pureLeaves < PURE_LEAVES_PER_COMMIT ? 'again' : this.commit(draft, null);
+  }
+
+  /**
+   * The intent rides on the commit before the call (RULINGS A9). Only the first leaves of a turn that has nothing else
+   * to write go at once: for them the claim is the intent (RULINGS A22).
+   */
+  private async startReady(draft: Draft, ready: readonly Dispatch[]): Promise<Step> {
+    const claimIsIntent =
+      !this.committedOnce && !draft.hasChanges && !ready.some((dispatch) => dispatch.intentFirst);
+    if (claimIsIntent) draft.grant();
+    else {
+      const committed = await this.send(draft, null);
+      if (committed === 'withheld') return 'again';
+      if (committed !== 'granted') return committed;
+    }
+    for (const dispatch of ready) {
+      if (!this.lease.maySpend()) return 'lost';
+      this.stepsStarted += 1;
+      this.calls.start(draft, this.lease, dispatch);
+    }
+    return 'again';
+  }
+
+  /** What is runnable did not fit: the rows go first, or another turn has to give a slot back. */
+  private async makeRoom(draft: Draft): Promise<Step> {
+    if (draft.pendingRows > 0) return this.commit(draft, null);
+    await this.deps.steps.freed();
+    return 'again';
+  }
+
+  private waitsInPlace(draft: Draft, wake: number): boolean {
+    if (terminalState(draft) !== null || draft.state === 'paused' || !this.mayStart()) return false;
+    return draft.env.now < wake && wake - draft.env.now <= this.deps.limits.inPlaceWaitMs;
+  }
+
+  /** Waits for a handler, for the inbox or until an instant; what is not written yet goes first. */
+  private async waitDurably(draft: Draft, until: number | null): Promise<Step> {
+    if (draft.hasChanges) {
+      const step = await this.commit(draft, null);
+      if (step !== 'again') return step;
+    }
+    if (this.calls.hasFinished || this.inboxCalled) return 'again';
+    await this.waits.wait(until === null ? null : until - this.now());
+    return this.lease.leftMs() > 0 ? 'again' : 'lost';
+  }
+
+  private async readInbox(draft: Draft): Promise<boolean> {
+    this.inboxCalled = false;
+    const claim = await this.readAgain();
+    if (claim === null) return false;
+    this.takeInbox(
+      draft,
+      claim.inbox.filter((row) => row.seq > this.seenSeq),
+    );
+    return true;
+  }
+
+  private takeInbox(draft: Draft, rows: readonly InboxRow[]): void {
+    for (const row of rows) this.seenSeq = Math.max(this.seenSeq, row.seq);
+    applyFacts(draft, rows);
+  }
+
+  private async finish(draft: Draft): Promise<Step | TurnEnd> {
+    const untouched = !this.mayRun && !draft.cancelling && draft.state === 'scheduled';
+    const settled = untouched ? settleUntouched(draft) : settle(draft);
+    const step = await this.commit(draft, settled);
+    if (step !== 'again') return step;
+    return { kind: 'settled', state: settled.state, dueAt: settled.dueAt, now: this.now() };
+  }
+
+  private async commit(draft: Draft, settled: Settle | null): Promise<Step> {
+    const committed = await this.send(draft, settled);
+    return committed === 'granted' || committed === 'withheld' ? 'again' : committed;
+  }
+
+  private async send(
+    draft: Draft,
+    settled: Settle | null,
+  ): Promise<'granted' | 'withheld' | 'reload' | 'lost'> {
+    const turn: TurnCommit = {
+      ...this.lease.ref,
+      rev: this.rev,
+      runNo: draft.record.runNo,
+      seenSeq: this.seenSeq,
+      ...draft.takeChanges(),
+      settle: settled,
+    };
+    const { now, verdict } = await this.deps.committer.commit(turn);
+    this.syncClock(now);
+    switch (verdict.verdict) {
+      case 'ok':
+      case 'already':
+        this.afterCommit(draft, turn, verdict);
+        return verdict.granted ? 'granted' : 'withheld';
+      case 'refused':
+        return 'reload';
+      case 'fenced':
+        return 'lost';
+      case 'busy':
+        throw new Error('a commit stayed busy');
+      case 'bug':
+        throw new Error(`the store refused a commit: ${verdict.message}`);
+    }
+  }
+
+  private afterCommit(
+    draft: Draft,
+    turn: TurnCommit,
+    verdict: { readonly granted: boolean; readonly inbox: readonly InboxRow[] },
+  ): void {
+    this.rev += 1;
+    this.pureLeaves = 0;
+    this.committedOnce = true;
+    this.calls.committed();
+    if (verdict.granted) draft.grant();
+    else draft.withdraw();
+    callEscalations(this.deps, draft);
+    const hints = hintsOf(draft, turn);
+    if (hints.length > 0) this.deps.hints.send(hints);
+    if (turn.settle === null) this.takeInbox(draft, verdict.inbox);
+  }
+
+  private syncClock(now: number): void {
+    this.clockAt = { now, monotonicMs: this.deps.clock.monotonicMs() };
+  }
+
+  /** Database time, carried on by the monotonic clock since the last answer (RULINGS A25). */
+  private now(): number {
+    return Math.floor(this.clockAt.now + this.deps.clock.monotonicMs() - this.clockAt.monotonicMs);
+  }
+}
