@@ -17,9 +17,6 @@ export const settingsSchema = z.object({
   databaseMaxConnections: wholeNumber(1, 1000)
     .default(64)
     .describe('Size of the connection pool of a PostgreSQL server.'),
-  databaseSchema: text('the name of a database schema')
-    .default('public')
-    .describe('Database schema of all tables.'),
   runMigrations: yesOrNo()
     .optional()
     .describe('Apply missing migrations at start. Always on for embedded databases and in `dev`.'),

@@ -66,7 +66,7 @@ describe('settings', () => {
     expect(resolved({ environment: { STEPWELL_HTTP_ADDR: text } }).settings.httpAddr).toEqual({ host, port });
   });
 
-  it.each(['1', 'TRUE', ' yes ', 'on'])('reads %j as true', (value) => {
+  it.each(['1', 'TRUE', ' true '])('reads %j as true', (value) => {
     const environment = { STEPWELL_ALLOW_INTERNAL_URLS: value };
     expect(resolved({ environment }).settings.allowInternalUrls).toBe(true);
   });
@@ -90,6 +90,7 @@ describe('settings', () => {
     ['STEPWELL_HTTP_ADDR', '8080', 'a number outside of that'],
     ['STEPWELL_HTTP_ADDR', 'localhost:99999', 'a text of 15 characters'],
     ['STEPWELL_INSECURE', 'perhaps', 'a text of 7 characters'],
+    ['STEPWELL_ALLOW_INTERNAL_URLS', 'yes', 'a text of 3 characters'],
     ['STEPWELL_LOG_LEVEL', 'loud', 'a text of 4 characters'],
     ['STEPWELL_DATABASE_URL', 'mysql://me:hunter2@db/app', 'a text of 25 characters'],
     ['STEPWELL_CORS_ORIGINS', 'example.com/path', 'a text of 16 characters'],

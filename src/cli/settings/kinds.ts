@@ -11,7 +11,7 @@ export function wholeNumber(min: number, max: number) {
   return z.preprocess(numberOfText, z.int({ error: expected }).min(min, expected).max(max, expected));
 }
 
-/** `1`, `true`, `yes`, `on` and their opposites in any letter case ([NET-6] names the first two). */
+/** `1` and `true`, `0` and `false`, in any letter case; no other word switches anything on ([NET-6]). */
 export function yesOrNo() {
   return z.preprocess(booleanOfText, z.boolean({ error: 'true or false (or 1 or 0)' }));
 }
@@ -75,8 +75,8 @@ function booleanOfText(value: unknown): unknown {
   if (value === 0) return false;
   if (typeof value !== 'string') return value;
   const word = value.trim().toLowerCase();
-  if (['1', 'true', 'yes', 'on'].includes(word)) return true;
-  return ['0', 'false', 'no', 'off'].includes(word) ? false : value;
+  if (word === '1' || word === 'true') return true;
+  return word === '0' || word === 'false' ? false : value;
 }
 
 function listOfText(value: unknown): unknown {
