@@ -20,9 +20,9 @@ export const VALUE_LEVELS_MAX = 512;
 /**
  * Units of work of one evaluation or one resolved value. A text may name the same large value a thousand times, so the
  * size of text and data alone does not bound the time. A unit is about the cost of one character; the whole is in the
- * order of a second.
+ * order of half a second.
  */
-export const WORK_MAX = 64 * 1024 * 1024;
+export const WORK_MAX = 32 * 1024 * 1024;
 /** Units for looking at an element, for listing a member of an object, and for one comparison while sorting. */
 export const ELEMENT_WORK = 4;
 export const MEMBER_WORK = 32;

@@ -1,10 +1,10 @@
-import { editDistance } from '../definition/did-you-mean.ts';
+import { nearestName } from '../definition/did-you-mean.ts';
 import { type Fault, quoteText } from './language-error.ts';
 import { FILTER_NAMES } from './parse-filter.ts';
 import { type Segment, UNKNOWN_FUNCTION } from './template-syntax.ts';
 
-/** Names from this length on count as misspelt with two wrong letters, shorter ones with one. */
-const LONG_NAME_LENGTH = 7;
+/** Shorter words are near to too many names. */
+const NEAR_NAME_LENGTH_MIN = 5;
 
 /** What makes a path or call an error as soon as it is reached. */
 export function readingFaults(segment: Segment): readonly Fault[] {
@@ -22,27 +22,32 @@ export function segmentFaults(segments: readonly Segment[]): readonly Fault[] {
   const settledAt = segments.findIndex((segment) => segment.kind !== 'reading');
   return segments.flatMap((segment, index) => {
     if (segment.kind === 'filter') return [];
-    const filter = FILTER_NAMES.find((known) => isLike(known, bareName(segment)));
-    if (filter !== undefined) {
-      return [{ message: `no filter, but much like ${quoteText(filter)}`, position: segment.position }];
-    }
+    const { position } = segment;
+    const name = bareName(segment);
+    const filter = filterLike(name);
+    if (filter !== undefined) return [{ message: notTheFilter(name, filter), position }];
     const dead = settledAt !== -1 && index > settledAt;
-    return dead ? [{ message: 'a segment that never counts', position: segment.position }] : [];
+    return dead ? [{ message: 'a segment that is no filter and never counts', position }] : [];
   });
 }
 
 /** The word that could have been meant as the name of a filter. */
 function bareName(segment: Exclude<Segment, { kind: 'filter' }>): string {
   if (segment.kind === 'reading') {
-    const [name = '', ...rest] = segment.target.kind === 'item' ? segment.target.names : [];
+    const [name = '', ...rest] = segment.via === 'value' && segment.target.kind === 'item' ? segment.target.names : [];
     return rest.length === 0 ? name : '';
   }
   const text = typeof segment.value === 'string' ? segment.value : '';
   return text.endsWith(')') ? text.slice(0, Math.max(0, text.indexOf('('))) : '';
 }
 
-function isLike(known: string, name: string): boolean {
-  const lengthDifference = Math.abs(known.length - name.length);
-  const tolerated = known.length >= LONG_NAME_LENGTH ? 2 : 1;
-  return lengthDifference <= tolerated && editDistance(known, name.toLowerCase()) <= tolerated;
+/** The filter whose name a word is, or could have been meant to be. */
+function filterLike(word: string): string | undefined {
+  const name = word.toLowerCase();
+  if (FILTER_NAMES.includes(name)) return name;
+  return name.length < NEAR_NAME_LENGTH_MIN ? undefined : nearestName(name, FILTER_NAMES);
+}
+
+function notTheFilter(name: string, filter: string): string {
+  return `${quoteText(name)} is read as text and not as the filter ${quoteText(filter)}; quote it if text is meant`;
 }
