@@ -1,0 +1,157 @@
+import type { Claim } from '../ports/store/turn.ts';
+import { operate } from './operate.ts';
+import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
+import { Turn, type TurnEnd } from './turn.ts';
+import type { TurnDeps } from './turn-deps.ts';
+
+const NUDGE_WITHIN_MS = 2_000;
+
+export interface LocalRunnerSettings {
+  /** Shown as the holder of leases; unique per process. */
+  readonly leaseOwner: string;
+  readonly leaseMs: number;
+  /** Turns at once in this process. */
+  readonly maxTurns: number;
+}
+
+/** The turns of one process. */
+export interface LocalRunner extends TurnRunner {
+  /** Turns that may still be claimed now. */
+  readonly room: number;
+  readonly activeTurns: number;
+  /** Calls back after every turn with how it ended. */
+  onTurnEnd(listener: (claim: Claim, end: TurnEnd) => void): void;
+  /** Renews the leases of all turns; what the store no longer knows is abandoned (RULINGS A23). */
+  renewLeases(): Promise<void>;
+  /** One look for all turns whose handlers run: a cancel must not wait for them (RULINGS B22). */
+  watchInboxes(): Promise<void>;
+  /** Starts nothing new and resolves when the last turn has ended. */
+  drain(): Promise<void>;
+}
+
+export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings): LocalRunner {
+  const turns = new Map<string, Turn>();
+  const listeners: ((claim: Claim, end: TurnEnd) => void)[] = [];
+  let draining = false;
+  let idle: (() => void)[] = [];
+
+  const newLease = (): ReturnType<TurnRunner['newLease']> => ({
+    leaseToken: deps.ids.newId(),
+    leaseOwner: settings.leaseOwner,
+    leaseMs: settings.leaseMs,
+  });
+
+  const begin = (claim: Claim, now: number): Turn => {
+    const turn = new Turn(deps, claim, now);
+    turns.set(claim.instanceId, turn);
+    if (draining) turn.stop();
+    void turn.run().then((end) => {
+      if (turns.get(claim.instanceId) === turn) turns.delete(claim.instanceId);
+      for (const listener of listeners) listener(claim, end);
+      if (turns.size > 0) return;
+      const waiting = idle;
+      idle = [];
+      for (const resolve of waiting) resolve();
+    });
+    return turn;
+  };
+
+  const look = async (target: InstanceTarget): Promise<void> => {
+    const running = turns.get(target.instanceId);
+    if (running !== undefined) return running.wake();
+    const answer = await deps.store.claimOne({ ...target, ...newLease(), mode: 'hint' });
+    if (answer.status === 'claimed') await begin(answer.claim, answer.now).calm();
+  };
+
+  return {
+    get room() {
+      return draining ? 0 : Math.max(0, settings.maxTurns - turns.size);
+    },
+    get activeTurns() {
+      return turns.size;
+    },
+    hasRoom: () => !draining && turns.size < settings.maxTurns,
+    newLease,
+    adopt: (claim) => {
+      begin(claim, claim.leaseUntil - settings.leaseMs);
+    },
+    nudge: (target, withinMs = NUDGE_WITHIN_MS) => within(deps, look(target), withinMs),
+    operate: (target, operation) => operateHere(deps, { turns, newLease, look }, target, operation),
+    onTurnEnd: (listener) => {
+      listeners.push(listener);
+    },
+    renewLeases: () => renewAll(deps, turns, settings.leaseMs),
+    watchInboxes: () => watchAll(deps, turns),
+    drain: () => {
+      draining = true;
+      for (const turn of turns.values()) turn.stop();
+      return turns.size === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve));
+    },
+  };
+}
+
+/** A fact is stored already: who waits for its effect waits only so long. */
+async function within(deps: TurnDeps, work: Promise<void>, withinMs: number): Promise<void> {
+  let disarm = (): void => undefined;
+  const limit = new Promise<void>((resolve) => {
+    disarm = deps.clock.after(withinMs, resolve);
+  });
+  try {
+    await Promise.race([work, limit]);
+  } finally {
+    disarm();
+  }
+}
+
+interface Here {
+  readonly turns: ReadonlyMap<string, Turn>;
+  readonly newLease: TurnRunner['newLease'];
+  readonly look: (target: InstanceTarget) => Promise<void>;
+}
+
+async function operateHere(
+  deps: TurnDeps,
+  here: Here,
+  target: InstanceTarget,
+  operation: Operation,
+): Promise<OperationAnswer> {
+  const first = await operate(deps, here.newLease(), target, operation);
+  // A turn of this process was taken over: it is told at once instead of finding out at its next commit.
+  if (first.status === 'done') here.turns.get(target.instanceId)?.abandon();
+  if (first.status !== 'busy' || operation.kind !== 'set_state' || operation.state !== 'paused') return first;
+  return pauseHeld(deps, here, target);
+}
+
+/** A pause under a live lease is a fact like any other; its effect is waited for (RULINGS A40). */
+async function pauseHeld(deps: TurnDeps, here: Here, target: InstanceTarget): Promise<OperationAnswer> {
+  const signalId = deps.ids.newId();
+  const answer = await deps.store.signal({ ...target, signalId, signalType: 'pause', payload: null });
+  if (answer.status === 'not_found') return { status: 'not_found' };
+  if (answer.status === 'terminal') return { status: 'illegal', from: answer.state };
+  await within(deps, here.look(target), NUDGE_WITHIN_MS);
+  const instance = await deps.store.getInstance(target.tenantId, target.instanceId);
+  return instance?.state === 'paused' ? { status: 'done', state: 'paused' } : { status: 'busy' };
+}
+
+async function renewAll(deps: TurnDeps, turns: ReadonlyMap<string, Turn>, leaseMs: number): Promise<void> {
+  const held = [...turns.values()];
+  if (held.length === 0) return;
+  const kept = await deps.store.renewLeases(
+    held.map((turn) => turn.lease.ref),
+    leaseMs,
+  );
+  for (const turn of held) {
+    if (kept.has(turn.lease.ref.instanceId)) turn.lease.renewed(leaseMs);
+    // A turn that settled meanwhile holds nothing, and is not here any more.
+    else if (turns.get(turn.lease.ref.instanceId) === turn) turn.abandon();
+  }
+}
+
+async function watchAll(deps: TurnDeps, turns: ReadonlyMap<string, Turn>): Promise<void> {
+  const waiting = [...turns.values()].filter((turn) => turn.isWaiting);
+  if (waiting.length === 0) return;
+  const called = await deps.store.peekInbox(
+    waiting.map((turn) => ({ ...turn.lease.ref, seenSeq: turn.seen })),
+  );
+  for (const instanceId of called) void turns.get(instanceId)?.wake();
+}

@@ -1,0 +1,126 @@
+import { cancelAtOnce } from '../core/run/advance.ts';
+import type { Settle } from '../core/run/changes.ts';
+import type { Draft } from '../core/run/draft.ts';
+import { applyFacts } from '../core/run/facts.ts';
+import { retryRun } from '../core/run/retry-run.ts';
+import { settle } from '../core/run/settle.ts';
+import { type InstanceState, isTerminal } from '../core/run/states.ts';
+import type { Claim } from '../ports/store/turn.ts';
+import { leaseOf } from './lease.ts';
+import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
+import { draftOf } from './turn-draft.ts';
+import type { TurnDeps } from './turn-deps.ts';
+import { hintsOf } from './turn-effects.ts';
+
+const TRIES_MAX = 5;
+
+/** Carries out an operator's command in a turn of its own (20.1, [INS-12], [CAN-7], RULINGS A10 and A40). */
+export async function operate(
+  deps: TurnDeps,
+  lease: ReturnType<TurnRunner['newLease']>,
+  target: InstanceTarget,
+  operation: Operation,
+): Promise<OperationAnswer> {
+  const takeOver = operation.kind === 'retry' || operation.state === 'cancelled';
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const answer = await deps.store.claimOne({
+      tenantId: target.tenantId,
+      instanceId: target.instanceId,
+      ...lease,
+      mode: 'operator',
+      takeOver,
+    });
+    if (answer.status === 'not_found') return { status: 'not_found' };
+    if (answer.status !== 'claimed') return { status: 'busy' };
+    const done = await carryOut(deps, answer.claim, answer.now, operation);
+    if (done !== 'again') return done;
+  }
+  return { status: 'busy' };
+}
+
+async function carryOut(
+  deps: TurnDeps,
+  claim: Claim,
+  now: number,
+  operation: Operation,
+): Promise<OperationAnswer | 'again'> {
+  const plan = await deps.definitions.plan(claim.tenantId, claim.instance.sequenceId);
+  if (plan === null) throw new Error(`the definition ${claim.instance.sequenceId} cannot be read`);
+  const draft = draftOf(deps, plan, claim, now);
+  const { ref } = leaseOf(claim, now, deps.clock);
+  const from = claim.instance.state;
+  if (!isLegal(from, operation)) {
+    await deps.store.releaseLeases([ref]);
+    return { status: 'illegal', from };
+  }
+  const seenSeq = claim.inbox.reduce((seen, row) => Math.max(seen, row.seq), 0);
+  applyFacts(draft, claim.inbox);
+  if (!draft.terminal) apply(deps, draft, operation);
+  const settled = settledBy(draft, operation);
+  const turn = {
+    ...ref,
+    rev: claim.instance.rev,
+    runNo: draft.record.runNo,
+    seenSeq,
+    ...draft.takeChanges(),
+    settle: settled,
+  };
+  const { verdict } = await deps.committer.commit(turn);
+  if (verdict.verdict === 'refused') return 'again';
+  if (verdict.verdict !== 'ok' && verdict.verdict !== 'already') return { status: 'busy' };
+  const self = { tenantId: claim.tenantId, instanceId: claim.instanceId, delayMs: 0 };
+  deps.hints.send([...hintsOf(draft, turn), ...(settled.dueAt === null ? [] : [self])]);
+  return { status: 'done', state: settled.state };
+}
+
+/** The table of [INS-10], without the transitions that only the engine makes. */
+function isLegal(from: InstanceState, operation: Operation): boolean {
+  if (operation.kind === 'retry') return from === 'failed';
+  switch (operation.state) {
+    case 'cancelled':
+      return !isTerminal(from);
+    case 'paused':
+      return from === 'scheduled' || from === 'running';
+    case 'scheduled':
+      return from === 'running' || from === 'waiting' || from === 'paused' || from === 'failed';
+    case 'waiting':
+      return from === 'running';
+    case 'running':
+    case 'completed':
+    case 'failed':
+      return false;
+  }
+}
+
+function apply(deps: TurnDeps, draft: Draft, operation: Operation): void {
+  if (operation.kind === 'retry' || draft.state === 'failed') retryRun(draft, deps.ids.newId());
+  else if (operation.state === 'cancelled') cancelAtOnce(draft);
+  else draft.transition(operation.state, { reason: 'operator' });
+}
+
+/** What is left to wait for stays as it is; the state is the one that the operator chose. */
+function settledBy(draft: Draft, operation: Operation): Settle {
+  if (draft.rootEnd !== null || draft.terminal) return settle(draft);
+  const at = operation.kind === 'set_state' ? operation.nextFireAt : null;
+  const openWaits = settleWaits(draft);
+  switch (draft.state) {
+    case 'scheduled':
+      return { state: 'scheduled', nextFireAt: at, dueAt: at ?? draft.env.now, openWaits, failure: null };
+    case 'waiting':
+      // An operator's hold: it stays until somebody changes it (http-api.md 6.1).
+      return {
+        state: 'waiting',
+        nextFireAt: at,
+        dueAt: at,
+        openWaits: Math.max(1, openWaits),
+        failure: null,
+      };
+    default:
+      return { state: draft.state, nextFireAt: null, dueAt: null, openWaits, failure: null };
+  }
+}
+
+function settleWaits(draft: Draft): number {
+  const reasons = new Set(['worker', 'input', 'event', 'child']);
+  return [...draft.frames.values()].filter((frame) => reasons.has(frame.leaf?.reason ?? '')).length;
+}

@@ -1,0 +1,76 @@
+import type { Claim } from '../ports/store/turn.ts';
+import type { LocalRunner } from './local-runner.ts';
+import type { TurnDeps } from './turn-deps.ts';
+
+export interface SweepSettings {
+  /** Instances of one claim. */
+  readonly batchSize: number;
+  /** 0 = no cap ([SWEEP-3]). */
+  readonly perTenantLimit: number;
+  /** A claimed worker task is silent after this long ([WRK-10]). */
+  readonly silentTaskMs: number;
+}
+
+export interface SweepResult {
+  readonly claimed: number;
+  readonly takenOver: number;
+  readonly tasksReleased: number;
+  /** True when a batch was full: there is probably more. */
+  readonly more: boolean;
+}
+
+const EXPIRED_ROWS_PER_SWEEP = 1000;
+
+/**
+ * One pass over everything that time drives (6.2): expired leases, silent tasks, due instances, memory that ran out.
+ * Bounded, idempotent, safe beside other sweeps ([SWEEP-1]).
+ */
+export async function sweep(
+  deps: TurnDeps,
+  runner: LocalRunner,
+  settings: SweepSettings,
+): Promise<SweepResult> {
+  const taken = await takeOverExpired(deps, runner, settings);
+  const tasksReleased = await deps.store.releaseSilentTasks(settings.silentTaskMs, settings.batchSize);
+  await deps.store.removeExpired(EXPIRED_ROWS_PER_SWEEP);
+  const due = await claimDue(deps, runner, settings);
+  return {
+    claimed: due.claimed,
+    takenOver: taken.claimed,
+    tasksReleased,
+    more: due.more || taken.more,
+  };
+}
+
+/** Claims what is due, as far as this process has room, and runs it. */
+export async function claimDue(
+  deps: TurnDeps,
+  runner: LocalRunner,
+  settings: SweepSettings,
+): Promise<{ readonly claimed: number; readonly more: boolean }> {
+  const limit = Math.min(settings.batchSize, runner.room);
+  if (limit === 0) return { claimed: 0, more: false };
+  const { claims } = await deps.store.claimDue({
+    ...runner.newLease(),
+    limit,
+    perTenantLimit: settings.perTenantLimit,
+  });
+  adoptAll(runner, claims);
+  return { claimed: claims.length, more: claims.length === limit };
+}
+
+async function takeOverExpired(
+  deps: TurnDeps,
+  runner: LocalRunner,
+  settings: SweepSettings,
+): Promise<{ readonly claimed: number; readonly more: boolean }> {
+  const limit = Math.min(settings.batchSize, runner.room);
+  if (limit === 0) return { claimed: 0, more: false };
+  const { claims } = await deps.store.claimExpired({ ...runner.newLease(), limit, perTenantLimit: 0 });
+  adoptAll(runner, claims);
+  return { claimed: claims.length, more: claims.length === limit };
+}
+
+function adoptAll(runner: LocalRunner, claims: readonly Claim[]): void {
+  for (const claim of claims) runner.adopt(claim);
+}
