@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { nodeExchange } from '../../src/adapters/http/exchange.ts';
@@ -214,10 +215,12 @@ describe('end of an exchange', () => {
     expect(server.connectionCount()).toBe(1);
   });
 
-  it('leaves no timer behind', async () => {
+  it('leaves neither timer nor listener behind', async () => {
     const clock = manualClock();
     const server = await serving('ok');
-    await clientUnderTest({ clock }).send(outboundRequest(at(server)));
+    const { signal } = new AbortController();
+    await clientUnderTest({ clock }).send(outboundRequest(at(server), { signal }));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
     await clientUnderTest({ clock }).send(outboundRequest('http://127.0.0.1:1/'));
     await clientUnderTest({ clock }).send(outboundRequest('nonsense'));
     expect(clock.waiting()).toEqual([]);
@@ -230,6 +233,17 @@ describe('end of an exchange', () => {
       clientUnderTest({ clock, exchange }).send(outboundRequest('http://127.0.0.1/')),
     ).rejects.toThrow('bug');
     expect(clock.waiting()).toEqual([]);
+  });
+
+  it('closes the connection of a redirect before it asks the next server', async () => {
+    const first = await loopbackServer((_, response) => {
+      response.writeHead(302, { location: at(second) });
+      response.write('a body that never ends');
+    });
+    const second = await loopbackServer((_, response) => {
+      void first.connectionClosed.then(() => response.end('asked afterwards'));
+    });
+    expect(bodyText(await clientUnderTest().send(outboundRequest(at(first))))).toBe('asked afterwards');
   });
 
   it('closes the connection after a complete answer', async () => {

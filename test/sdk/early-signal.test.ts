@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { defineHandler, StepError } from '../../src/sdk/handler.ts';
 import { toStepHandler } from '../../src/sdk/step-handler.ts';
@@ -24,8 +25,10 @@ describe('signal of a handler', () => {
     const handler = defineHandler('k', {}, () => {
       waiting.push(clock.waiting());
     });
-    await toStepHandler(handler, clock).run(stepCall({}, { remainingTimeMs: () => remainingMs }));
+    const { signal } = new AbortController();
+    await toStepHandler(handler, clock).run(stepCall({}, { signal, remainingTimeMs: () => remainingMs }));
     expect(waiting).toEqual([[firesAfterMs]]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
     expect(clock.waiting()).toEqual([]);
   });
 

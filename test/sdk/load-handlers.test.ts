@@ -34,7 +34,7 @@ describe('loading a handlers file', () => {
       'handlers.ts': `
         import { defineHandler } from ${JSON.stringify(fromRoot('src/sdk/handler.ts'))};
         import { tax } from './prices/tax.ts';
-        import { twice } from './prices/twice';
+        import { twice } from "./prices/twice";
         export const gross = defineHandler('gross', { pure: true }, (input: { net: number }) => twice(input.net * tax));
         export default [defineHandler('later', {}, async () => 'done'), gross];`,
       'prices/tax.ts': 'export const tax: number = 1.5;',

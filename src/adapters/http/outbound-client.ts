@@ -100,7 +100,6 @@ async function takeHop(
   const shown = shownUrl(hop.url);
   const host = await resolveHost(hop.url.hostname, settings.resolve ?? systemResolve, allowInternal);
   if (!host.ok) return { type: 'result', result: hostRefusal(host.reason, shown) };
-  if (signal.aborted) return { type: 'result', result: refusal('aborted', 'the request was cancelled') };
   const exchange = settings.exchange ?? nodeExchange;
   const answer = await exchange(hop, {
     addresses: host.addresses,
