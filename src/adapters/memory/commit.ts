@@ -56,7 +56,8 @@ function findDefect(tx: Tx, row: InstanceRow, turn: TurnCommit): string | null {
  * accepted fact is never dropped. What was refused behind a cancel is kept for compensation.
  */
 function isRefused(tx: Tx, row: InstanceRow, turn: TurnCommit): boolean {
-  if (row.cancelSeq !== null && turn.seenSeq < row.cancelSeq && !turn.protectedResult) {
+  const seenSeq = seenBy(row, turn);
+  if (row.cancelSeq !== null && seenSeq < row.cancelSeq && !turn.protectedResult) {
     for (const { blockId, iteration, attempt, output } of turn.rows.filter(({ kind }) => kind === 'result')) {
       const id = tx.newId();
       const details = { block_id: blockId, iteration, attempt, output };
@@ -65,11 +66,17 @@ function isRefused(tx: Tx, row: InstanceRow, turn: TurnCommit): boolean {
     return true;
   }
   const ends = turn.settle?.state === 'completed' || turn.settle?.state === 'failed';
-  return (turn.strict || ends) && row.wakeSeq > turn.seenSeq;
+  return (turn.strict || ends) && row.wakeSeq > seenSeq;
+}
+
+/** A turn that was given no facts says 0, also when earlier turns have consumed some. */
+function seenBy(row: InstanceRow, turn: TurnCommit): number {
+  return Math.max(row.seenSeq, turn.seenSeq);
 }
 
 function applyTurn(tx: Tx, row: InstanceRow, turn: TurnCommit): TurnVerdict {
-  const granted = row.wakeSeq <= turn.seenSeq;
+  const seenSeq = seenBy(row, turn);
+  const granted = row.wakeSeq <= seenSeq;
   const rev = row.rev + 1;
   const runNo = turn.instance.newRun?.runNo ?? row.runNo;
   const lastRowAt = applyRows(tx, row, turn, { rev, runNo });
@@ -79,6 +86,7 @@ function applyTurn(tx: Tx, row: InstanceRow, turn: TurnCommit): TurnVerdict {
   const patched = saveInstance(tx, {
     ...patchInstance(row, turn),
     rev,
+    seenSeq,
     lastRowAt,
     hasHistory: row.hasHistory || turn.rows.length > 0 || turn.kv.length > 0,
     recoveryCount: turn.hasResult || turn.instance.newRun !== undefined ? 0 : row.recoveryCount,
@@ -87,7 +95,7 @@ function applyTurn(tx: Tx, row: InstanceRow, turn: TurnCommit): TurnVerdict {
     committedGranted: granted,
   });
   applyChildren(tx, patched, turn);
-  if (turn.settle !== null) settleTurn(tx, patched.id, turn.settle, turn.seenSeq);
+  if (turn.settle !== null) settleTurn(tx, patched.id, turn.settle);
   if (row.state === 'running' && tx.db.instances.get(row.id)?.state !== 'running') releaseSlot(tx, patched);
   return { verdict: 'ok', granted, inbox: inboxAbove(tx, row.id, turn.seenSeq) };
 }

@@ -13,6 +13,8 @@ export interface InstanceRow extends InstanceView {
   readonly takenOver: boolean;
   readonly claimsWithoutProgress: number;
   readonly wakeSeq: number;
+  /** Highest seq that any turn has seen: consumed facts never count as unseen. */
+  readonly seenSeq: number;
   /** Seq of the first cancel signal (RULINGS A10). */
   readonly cancelSeq: number | null;
   /** Token of the last commit, and whether its intents held: answers a repeated commit (RULINGS A8). */

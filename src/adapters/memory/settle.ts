@@ -8,17 +8,18 @@ import { type InstanceRow, stored } from './rows.ts';
 import { acceptFact } from './wake.ts';
 
 /** Ends the turn: state, due time, lease. A fact that came in meanwhile makes the instance due at once (RULINGS A5). */
-export function settleTurn(tx: Tx, id: string, settle: Settle, seenSeq: number): void {
+export function settleTurn(tx: Tx, id: string, settle: Settle): void {
   const row = tx.db.instances.get(id);
   if (row === undefined) return;
   const ended = isTerminal(settle.state);
-  const woken = !ended && row.wakeSeq > seenSeq;
+  const woken = !ended && row.wakeSeq > row.seenSeq;
   const settled = saveInstance(tx, {
     ...withoutLease(row),
     state: settle.state,
     nextFireAt: settle.nextFireAt,
     dueAt: woken ? tx.t : settle.dueAt,
     openWaits: settle.openWaits,
+    seenSeq: ended ? row.wakeSeq : row.seenSeq,
     failure: stored(settle.failure),
     takenOver: false,
   });

@@ -25,7 +25,7 @@ export function start(tx: Tx, request: StartRequest): StartAnswer {
     started.push(known === null ? create(tx, request, instance) : repeat(tx, request, known, instance));
   }
   const [alone] = started;
-  if (started.length === 1 && alone?.claim != null) markAlone(tx, alone.claim);
+  if (started.length === 1 && alone !== undefined && alone.claim !== null) markAlone(tx, alone.claim);
   if (request.delivery !== undefined && alone !== undefined) rememberDelivery(tx, request.delivery, alone.id);
   return { status: 'ok', now: tx.t, started };
 }
@@ -133,6 +133,7 @@ export function newInstanceRow(tx: Tx, instance: NewInstance): InstanceRow {
     takenOver: false,
     claimsWithoutProgress: 0,
     wakeSeq: 0,
+    seenSeq: 0,
     cancelSeq: null,
     committedToken: null,
     committedGranted: false,

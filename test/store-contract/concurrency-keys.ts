@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+import { auditEntry, settleAs, turnOf } from '../support/turn-builder.ts';
+import type { MakeStore } from './store-under-test.ts';
+import { dueRequest, oneRequest, useWorld } from './world.ts';
+
+export function describeConcurrencyKeys(makeStore: MakeStore): void {
+  const world = useWorld(makeStore);
+  const keyed = (maxConcurrency: number, tenantId = 'saltmarsh'): Promise<string> =>
+    world.start({ concurrencyKey: 'depot', maxConcurrency, tenantId });
+
+  it('at most max_concurrency instances of a key run, also within one claim [CONC-1] (RULINGS A31)', async () => {
+    const first = await keyed(2);
+    const second = await keyed(2);
+    const third = await keyed(2);
+    const { now, claims } = await world.store.claimDue(dueRequest());
+    expect(claims.map(({ instanceId }) => instanceId)).toEqual([first, second]);
+    const refused = await world.view(third);
+    expect(refused).toMatchObject({ state: 'scheduled', epoch: 0, startedAt: null });
+    // [CONC-2]: looked at again after 1 to 2 s.
+    expect(refused.dueAt).toBeGreaterThanOrEqual(now + 1_000);
+    expect(refused.dueAt).toBeLessThanOrEqual(now + 2_000);
+    expect(refused.nextFireAt).toBe(refused.dueAt);
+  });
+
+  it('a named claim of a full key is not due', async () => {
+    const first = await keyed(1);
+    const second = await keyed(1);
+    await world.claim(first);
+    expect(await world.store.claimOne(oneRequest(second))).toMatchObject({ status: 'not_due' });
+  });
+
+  it('keys of different tenants do not meet', async () => {
+    await keyed(1);
+    await keyed(1, 'elsewhere');
+    expect((await world.store.claimDue(dueRequest())).claims).toHaveLength(2);
+  });
+
+  it('a parked sleep keeps its slot (RULINGS B6)', async () => {
+    const first = await keyed(1);
+    const second = await keyed(1);
+    const dueAt = (await world.now()) + 600_000;
+    await world.apply(turnOf(await world.claim(first), { settle: settleAs('running', { dueAt }) }));
+    expect(await world.store.claimOne(oneRequest(second))).toMatchObject({ status: 'not_due' });
+  });
+
+  for (const state of ['scheduled', 'waiting', 'paused', 'completed', 'failed', 'cancelled'] as const) {
+    it(`a settle as ${state} releases the slot and makes the best waiter due (RULINGS A31) [CONC-3]`, async () => {
+      const first = await keyed(1);
+      const claim = await world.claim(first);
+      const low = await world.start({ concurrencyKey: 'depot', maxConcurrency: 1, priority: 0 });
+      const high = await world.start({ concurrencyKey: 'depot', maxConcurrency: 1, priority: 3 });
+      expect((await world.store.claimDue(dueRequest())).claims).toEqual([]);
+      await world.advance(10);
+      const far = (await world.now()) + 900_000;
+      const dueAt = state === 'scheduled' || state === 'waiting' ? far : null;
+      const audit = [auditEntry('running', state)];
+      await world.apply(turnOf(claim, { audit, settle: settleAs(state, { dueAt, nextFireAt: dueAt }) }));
+      expect((await world.view(high)).dueAt).toBe(await world.now());
+      const { claims } = await world.store.claimDue(dueRequest());
+      expect(claims.map(({ instanceId }) => instanceId)).toEqual([high]);
+      expect((await world.view(low)).state).toBe('scheduled');
+    });
+  }
+
+  it('a released claim releases the slot', async () => {
+    const first = await keyed(1);
+    const second = await keyed(1);
+    const claim = await world.claim(first);
+    await world.store.claimDue(dueRequest());
+    await world.store.releaseLeases([claim]);
+    expect((await world.view(second)).dueAt).toBe(await world.now());
+  });
+}

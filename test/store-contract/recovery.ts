@@ -1,0 +1,249 @@
+import { expect, it } from 'vitest';
+import { auditEntry, frame, leaf, nextId, row, settleAs, turnOf, write } from '../support/turn-builder.ts';
+import type { MakeStore } from './store-under-test.ts';
+import { LEASE_MS, dueRequest, oneRequest, useWorld } from './world.ts';
+
+export function describeRecovery(makeStore: MakeStore): void {
+  const world = useWorld(makeStore);
+
+  it('an expired lease is taken over under the next epoch [REC-1]', async () => {
+    const id = await world.start();
+    await world.claim(id);
+    await world.advance(LEASE_MS - 1);
+    expect((await world.store.claimExpired(dueRequest())).claims).toEqual([]);
+    await world.advance(1);
+    const { now, claims } = await world.store.claimExpired(dueRequest({ leaseOwner: 'process-b' }));
+    expect(claims).toMatchObject([
+      { instanceId: id, epoch: 2, takenOver: true, mayRun: true, instance: { state: 'running' } },
+    ]);
+    expect(await world.view(id)).toMatchObject({ leaseOwner: 'process-b', leaseUntil: now + LEASE_MS });
+  });
+
+  it('a hint takes an expired lease over (RULINGS A28)', async () => {
+    const id = await world.start();
+    await world.claim(id);
+    await world.advance(LEASE_MS);
+    expect(await world.claim(id)).toMatchObject({ epoch: 2, takenOver: true });
+  });
+
+  it('expired leases are taken over oldest first, up to the limit', async () => {
+    for (let index = 0; index < 3; index += 1) await world.start();
+    const [first, second, third] = (await world.store.claimDue(dueRequest())).claims;
+    if (first === undefined) throw new Error('Three were due.');
+    await world.store.renewLeases([first], LEASE_MS + 5);
+    await world.advance(LEASE_MS + 5);
+    const { claims } = await world.store.claimExpired(dueRequest({ limit: 2 }));
+    expect(claims.map(({ instanceId }) => instanceId)).toEqual([second?.instanceId, third?.instanceId]);
+  });
+
+  it('a lost turn of an instance claimed alone counts against it (RULINGS A18)', async () => {
+    const id = await world.start();
+    for (const recoveryCount of [1, 2, 3, 4]) {
+      if (recoveryCount === 1) await world.claim(id);
+      await world.advance(LEASE_MS);
+      const [claim] = (await world.store.claimExpired(dueRequest())).claims;
+      expect(claim?.instance.recoveryCount).toBe(recoveryCount);
+    }
+  });
+
+  it('a batch of one is claimed alone (RULINGS A18)', async () => {
+    await world.start();
+    expect((await world.store.claimDue(dueRequest())).claims).toHaveLength(1);
+    await world.advance(LEASE_MS);
+    const [claim] = (await world.store.claimExpired(dueRequest())).claims;
+    expect(claim?.instance.recoveryCount).toBe(1);
+  });
+
+  it('bystanders of a lost batch are not counted, an open intent is (RULINGS A18)', async () => {
+    await world.start();
+    await world.start();
+    const batch = (await world.store.claimDue(dueRequest())).claims;
+    const [guilty, bystander] = batch;
+    if (guilty === undefined || bystander === undefined) throw new Error('Two were due.');
+    const dispatched = frame({ leaf: leaf({ dispatchedAt: await world.now() }) });
+    await world.apply(turnOf(guilty, { frames: [{ frame: frame(), intent: dispatched }] }));
+    await world.advance(LEASE_MS);
+    const counts = new Map<string, number>();
+    for (let index = 0; index < 2; index += 1) {
+      for (const { instanceId, instance } of (await world.store.claimExpired(dueRequest())).claims) {
+        counts.set(instanceId, instance.recoveryCount);
+      }
+    }
+    expect(counts.get(guilty.instanceId)).toBe(1);
+    expect(counts.get(bystander.instanceId)).toBe(0);
+  });
+
+  it('an instance with a recovery count is the only one of its claim until a result resets it (RULINGS A18)', async () => {
+    const suspect = await world.start();
+    await world.claim(suspect);
+    await world.advance(LEASE_MS);
+    const [taken] = (await world.store.claimExpired(dueRequest())).claims;
+    if (taken === undefined) throw new Error('The lease had expired.');
+    const dueAt = await world.now();
+    const audit = [auditEntry('running', 'scheduled')];
+    await world.apply(turnOf(taken, { audit, settle: settleAs('scheduled', { dueAt, nextFireAt: dueAt }) }));
+    await world.advance(1);
+    const other = await world.start();
+    const first = (await world.store.claimDue(dueRequest())).claims;
+    const second = (await world.store.claimDue(dueRequest())).claims;
+    expect(first.map(({ instanceId }) => instanceId)).toEqual([suspect]);
+    expect(second.map(({ instanceId }) => instanceId)).toEqual([other]);
+    const [again] = first;
+    if (again === undefined) throw new Error('The suspect was due.');
+    await world.apply(turnOf(again, { hasResult: true, rows: [row()] }));
+    expect((await world.view(suspect)).recoveryCount).toBe(0);
+  });
+
+  it('a suspect behind others in the order waits for a claim of its own (RULINGS A18)', async () => {
+    const suspect = await world.start();
+    await world.claim(suspect);
+    await world.advance(LEASE_MS);
+    await world.store.voidAllLeases();
+    const urgent = await world.start({ priority: 3 });
+    const first = (await world.store.claimDue(dueRequest())).claims;
+    expect(first.map(({ instanceId }) => instanceId)).toEqual([urgent]);
+    const second = (await world.store.claimDue(dueRequest())).claims;
+    expect(second.map(({ instanceId }) => instanceId)).toEqual([suspect]);
+  });
+
+  it('only a result resets the recovery count, other commits do not [REC-3]', async () => {
+    const id = await world.start();
+    await world.claim(id);
+    await world.advance(LEASE_MS);
+    const claim = await world.claim(id);
+    await world.apply(turnOf(claim, { frames: [write(frame())] }));
+    expect((await world.view(id)).recoveryCount).toBe(1);
+    const next = { ...claim, instance: { ...claim.instance, rev: 1 } };
+    await world.apply(turnOf(next, { hasResult: true, rows: [row()] }));
+    expect((await world.view(id)).recoveryCount).toBe(0);
+  });
+
+  it('a parked sleep is not stale, however long it sleeps (RULINGS B6)', async () => {
+    await world.inState('running');
+    await world.advance(599_999);
+    expect((await world.store.claimExpired(dueRequest())).claims).toEqual([]);
+  });
+
+  it('voiding all leases puts running instances back at now and counts as a take-over (RULINGS B18)', async () => {
+    const alone = await world.start();
+    await world.claim(alone);
+    const paused = await world.inState('paused');
+    await world.operate(paused);
+    await world.advance(3);
+    expect(await world.store.voidAllLeases()).toBe(2);
+    const now = await world.now();
+    expect(await world.view(alone)).toMatchObject({
+      state: 'scheduled',
+      nextFireAt: now,
+      dueAt: now,
+      leaseUntil: null,
+      recoveryCount: 1,
+    });
+    expect(await world.store.listAudit(null, alone, 10)).toMatchObject([
+      { eventType: 'state_transition', fromState: 'running', toState: 'scheduled' },
+    ]);
+    expect(await world.view(paused)).toMatchObject({ state: 'paused', dueAt: now, leaseUntil: null });
+    expect(await world.claim(alone)).toMatchObject({ takenOver: true });
+  });
+
+  it('after voiding, the dead turn can commit nothing', async () => {
+    const claim = await world.claim(await world.start());
+    await world.store.voidAllLeases();
+    expect(await world.commit(turnOf(claim, { rows: [row()] }))).toEqual({ verdict: 'fenced' });
+  });
+
+  it('an operator whose process died leaves no lease on an ended instance', async () => {
+    const id = await world.inState('failed');
+    await world.operate(id);
+    await world.advance(LEASE_MS);
+    expect((await world.store.claimExpired(dueRequest())).claims).toEqual([]);
+    expect(await world.view(id)).toMatchObject({ state: 'failed', leaseUntil: null, recoveryCount: 0 });
+  });
+
+  it('a settled turn leaves nothing to take over: the next claim is an ordinary one', async () => {
+    const id = await world.start();
+    await world.claim(id);
+    await world.advance(LEASE_MS);
+    const dueAt = await world.now();
+    const audit = [auditEntry('running', 'scheduled')];
+    const settle = settleAs('scheduled', { dueAt, nextFireAt: dueAt });
+    await world.apply(turnOf(await world.claim(id), { audit, settle }));
+    expect(await world.claim(id)).toMatchObject({ takenOver: false });
+  });
+
+  it('more than 20 claims in a row without a committed change pause the run (RULINGS B7)', async () => {
+    const id = await world.start({ metadata: { depot: 'north-2' } });
+    for (let claims = 1; claims <= 20; claims += 1) await idleTurn(id);
+    expect((await world.store.claimDue(dueRequest())).claims).toEqual([]);
+    expect(await world.view(id)).toMatchObject({
+      state: 'paused',
+      nextFireAt: null,
+      dueAt: null,
+      leaseUntil: null,
+      metadata: { depot: 'north-2', paused_reason: 'no_progress' },
+    });
+    expect((await world.store.listAudit(null, id, 1))?.[0]).toMatchObject({
+      fromState: 'scheduled',
+      toState: 'paused',
+    });
+  });
+
+  it('a named claim and a take-over count as claims too (RULINGS B7)', async () => {
+    const id = await world.start();
+    await world.claim(id);
+    for (let claims = 2; claims <= 20; claims += 1) {
+      await world.advance(LEASE_MS);
+      if (claims % 2 === 0) await world.claim(id);
+      else expect((await world.store.claimExpired(dueRequest())).claims).toHaveLength(1);
+    }
+    await world.advance(LEASE_MS);
+    expect(await world.store.claimOne(oneRequest(id))).toMatchObject({ status: 'not_due' });
+    expect(await world.view(id)).toMatchObject({ state: 'paused', leaseUntil: null });
+  });
+
+  it('a committed change begins the count anew (RULINGS B7)', async () => {
+    const id = await world.start();
+    for (let claims = 1; claims <= 20; claims += 1) await idleTurn(id);
+    // The 21st claim would pause the run; a change before it does not let it come to that.
+    const other = await world.start();
+    for (let claims = 1; claims <= 19; claims += 1) await idleTurn(other);
+    const claim = await world.claim(other);
+    await world.apply(turnOf(claim, { kv: [{ key: 'k', value: 1 }], ...backToScheduled(await world.now()) }));
+    for (let claims = 1; claims <= 20; claims += 1) await idleTurn(other);
+    expect((await world.view(other)).state).toBe('scheduled');
+  });
+
+  it('claims that were given back unused do not count (RULINGS B7)', async () => {
+    const id = await world.start();
+    for (let claims = 1; claims <= 25; claims += 1) {
+      await world.store.releaseLeases([await world.claim(id)]);
+    }
+    expect((await world.view(id)).state).toBe('scheduled');
+  });
+
+  it('a signal wakes a run that was paused for want of progress', async () => {
+    const id = await world.start();
+    for (let claims = 1; claims <= 20; claims += 1) await idleTurn(id);
+    await world.store.claimDue(dueRequest());
+    await world.store.signal({
+      tenantId: null,
+      instanceId: id,
+      signalId: nextId(),
+      signalType: 'resume',
+      payload: null,
+    });
+    expect(await world.claim(id)).toMatchObject({ instance: { state: 'paused' }, inbox: [{ seq: 1 }] });
+  });
+
+  const backToScheduled = (
+    dueAt: number,
+  ): Pick<Parameters<typeof turnOf>[1] & object, 'audit' | 'settle'> => ({
+    audit: [auditEntry('running', 'scheduled')],
+    settle: settleAs('scheduled', { dueAt, nextFireAt: dueAt }),
+  });
+
+  /** A turn that only holds the lease. */
+  async function idleTurn(id: string): Promise<void> {
+    await world.apply(turnOf(await world.claim(id), backToScheduled(await world.now())));
+  }
+}
