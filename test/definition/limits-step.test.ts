@@ -150,6 +150,11 @@ describe('limits of a step', () => {
     );
   });
 
+  it('[LIM-20] one zone may be named many times', () => {
+    const delay = { duration: 0, timezone: 'Nowhere/Else' };
+    expect(refusalOf([step('a', { delay }), step('b', { delay })])).toContain('unknown time zone');
+  });
+
   it('[B24] pool is not blank', () => {
     expect(refused({ pool: ' ' })).toMatch(/^400 .*pool must not be blank \(B24\)/);
   });

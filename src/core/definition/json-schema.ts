@@ -34,8 +34,8 @@ export function schemaProblems(schema: Json): readonly SchemaProblem[] {
 export function validateAgainst(schema: Json, value: Json): readonly Violation[] {
   const prepared = prepare(schema);
   if (!prepared.ok) {
-    const problem = prepared.error[0];
-    return [{ pointer: '', message: `the schema cannot be used: ${problem?.message ?? ''}` }];
+    const reasons = prepared.error.map(({ message }) => message).join('; ');
+    return [{ pointer: '', message: `the schema cannot be used: ${reasons}` }];
   }
   const parts = countParts(value);
   if (parts === null) return [{ pointer: '', message: 'the value is nested too deeply to be checked' }];
@@ -45,9 +45,10 @@ export function validateAgainst(schema: Json, value: Json): readonly Violation[]
     violations: [],
   };
   const valid = evaluate({ run, pointer: '', depth: 0, report: true, evaluated: null }, schema, value);
-  if (run.meter.left < 0)
+  // A failure without a violation would read as success, so it counts as a check that could not be made.
+  if (run.meter.left < 0 || (!valid && run.violations.length === 0)) {
     return [{ pointer: '', message: 'the schema is too costly to check this value against' }];
-  if (!valid && run.violations.length === 0) return [{ pointer: '', message: 'the value does not match' }];
+  }
   return run.violations;
 }
 

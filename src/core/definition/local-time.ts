@@ -1,21 +1,17 @@
 import { isRealDate, isRealTime } from './scalars.ts';
 
-const LOCAL_DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
-const LOCAL_DATE_TIME = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2}):(\d{2})$/;
+const LOCAL_DATE = /^\d{4}-\d{2}-\d{2}$/;
+const LOCAL_DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/;
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/;
 
 /** True for a real date `YYYY-MM-DD` ([LIM-20]). */
 export function isLocalDate(text: string): boolean {
-  const [year, month, day] = (LOCAL_DATE.exec(text) ?? []).slice(1).map(Number);
-  return isRealDate(year ?? 0, month ?? 0, day ?? 0);
+  return LOCAL_DATE.test(text) && isRealDate(text);
 }
 
 /** True for a real date and time `YYYY-MM-DDTHH:MM:SS` without an offset ([LIM-20]). */
 export function isLocalDateTime(text: string): boolean {
-  const parts = LOCAL_DATE_TIME.exec(text);
-  if (parts === null) return false;
-  const [hour, minute, second] = parts.slice(2).map(Number);
-  return isLocalDate(parts[1] ?? '') && isRealTime(hour ?? 0, minute ?? 0, second ?? 0);
+  return LOCAL_DATE_TIME.test(text) && isRealDate(text) && isRealTime(text);
 }
 
 /**

@@ -39,19 +39,14 @@ export function parseSequence(body: Json, options: ParseOptions = {}): Result<Pa
   const known = readKnownMembers(body);
   if (known.refused !== null) return err(documentError(400, [known.refused]));
   const shape = SequenceDocument.safeParse(known.body);
-  if (!shape.success) return refused(422, shapeProblems(shape.error.issues, known.body));
+  if (!shape.success) return err(documentError(422, shapeProblems(shape.error.issues, known.body)));
   const document = shape.data;
   const limits = checkLimits(document);
-  if (limits.length > 0) return refused(400, limits);
+  if (limits.length > 0) return err(documentError(400, limits));
   const schemas = badSchemas(document);
-  if (schemas.length > 0) return refused(400, schemas);
+  if (schemas.length > 0) return err(documentError(400, schemas));
   const warnings = [...known.warnings, ...documentWarnings(document, options.knownHandlers)];
   return ok({ document, warnings: boundWarnings(warnings) });
-}
-
-function refused(status: 400 | 422, problems: readonly Problem[]): Result<never, DocumentError> {
-  const [first, ...others] = problems;
-  return err(documentError(status, [first ?? { path: '', message: 'the document is not valid' }, ...others]));
 }
 
 /** [PUB-4] for `input_schema` and every `output_schema`. */

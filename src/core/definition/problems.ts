@@ -22,9 +22,10 @@ export interface DocumentError {
 /** Most problems a reply lists ([PUB-3]). */
 export const MAX_PROBLEMS = 100;
 
-/** The error of a non-empty list of problems. */
-export function documentError(status: 400 | 422, problems: readonly [Problem, ...Problem[]]): DocumentError {
-  return { status, message: describe(problems[0]), details: problems.slice(0, MAX_PROBLEMS) };
+/** The error of a list of problems, of which there is at least one. */
+export function documentError(status: 400 | 422, problems: readonly Problem[]): DocumentError {
+  const message = problems.slice(0, 1).map(describe).join('');
+  return { status, message, details: problems.slice(0, MAX_PROBLEMS) };
 }
 
 function describe(problem: Problem): string {

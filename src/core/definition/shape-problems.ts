@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { Json } from '../json.ts';
-import { isJsonArray, isJsonObject } from '../json.ts';
+import { isJsonArray, member } from '../json.ts';
 import { BLOCK_TYPES } from './block.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { Path } from './path.ts';
@@ -15,14 +15,11 @@ export function shapeProblems(issues: readonly z.core.$ZodIssue[], body: Json): 
 function shapeProblem(issue: z.core.$ZodIssue, body: Json): Problem {
   const path: Path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
   const found = valueAt(body, path);
-  const name = path.at(-1);
-  if (found === undefined && name !== undefined) {
-    return { path: formatPath(path), message: `missing field \`${name}\`` };
-  }
+  if (found === undefined) return { path: formatPath(path), message: `missing field \`${path.at(-1)}\`` };
   return { path: formatPath(path), message: wrongValue(issue, found) };
 }
 
-function wrongValue(issue: z.core.$ZodIssue, found: Json | undefined): string {
+function wrongValue(issue: z.core.$ZodIssue, found: Json): string {
   switch (issue.code) {
     case 'invalid_type':
       return `expected ${expectedType(issue.expected)}, got ${kindOf(found)}`;
@@ -31,14 +28,12 @@ function wrongValue(issue: z.core.$ZodIssue, found: Json | undefined): string {
     case 'invalid_union':
       if (issue.discriminator === undefined) return issue.message;
       return unknownValue('block type', BLOCK_TYPES, found);
-    case 'invalid_format':
-      return `expected ${issue.format === 'guid' ? 'a UUID' : issue.format}`;
     default:
       return issue.message;
   }
 }
 
-function unknownValue(noun: string, known: readonly string[], found: Json | undefined): string {
+function unknownValue(noun: string, known: readonly string[], found: Json): string {
   const choices = known.map((value) => `\`${value}\``).join(', ');
   if (typeof found !== 'string') return `expected one of ${choices}, got ${kindOf(found)}`;
   return `unknown ${noun} \`${shorten(found)}\`, expected one of ${choices}${didYouMean(found, known)}`;
@@ -56,8 +51,7 @@ function expectedType(expected: string): string {
   }
 }
 
-function kindOf(value: Json | undefined): string {
-  if (value === undefined) return 'nothing';
+function kindOf(value: Json): string {
   if (value === null) return 'null';
   if (isJsonArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';
@@ -67,8 +61,7 @@ function kindOf(value: Json | undefined): string {
 function valueAt(body: Json, path: Path): Json | undefined {
   let value: Json | undefined = body;
   for (const part of path) {
-    if (typeof part === 'number') value = isJsonArray(value) ? value[part] : undefined;
-    else value = isJsonObject(value) && Object.hasOwn(value, part) ? value[part] : undefined;
+    value = isJsonArray(value) ? value[Number(part)] : member(value, String(part));
   }
   return value;
 }

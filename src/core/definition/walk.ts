@@ -72,10 +72,8 @@ export function* walkBlocks(blocks: readonly Block[], path: Path = ['blocks']): 
   const pending = visitsOf(list(blocks, null, path), null, []).reverse();
   for (let visit = pending.pop(); visit !== undefined; visit = pending.pop()) {
     yield visit;
-    const lists = childLists(visit.block);
-    for (let index = lists.length - 1; index >= 0; index -= 1) {
-      const child = lists[index];
-      if (child !== undefined) pending.push(...visitsOf(child, visit, visit.path).reverse());
+    for (const child of childLists(visit.block).toReversed()) {
+      pending.push(...visitsOf(child, visit, visit.path).reverse());
     }
   }
 }

@@ -16,10 +16,10 @@ export function evaluate(check: Check, schema: Json, value: Json): boolean {
   const evaluated: Evaluated | null = check.run.prepared.tracksEvaluated
     ? { members: new Set(), items: new Set() }
     : null;
-  const inner: Check = { ...check, evaluated };
+  const inner: Check = evaluated === null ? check : { ...check, evaluated };
   let valid = true;
-  for (const part of PARTS) {
-    if (!part(inner, schema, value)) valid = false;
+  for (const part of partsOf(schema)) {
+    if (!part.judge(inner, schema, value)) valid = false;
     if (!goesOn(check, valid)) return false;
   }
   if (valid && evaluated !== null && check.evaluated !== null) {
@@ -29,29 +29,66 @@ export function evaluate(check: Check, schema: Json, value: Json): boolean {
   return valid;
 }
 
+/** A group of keywords that are judged together. */
+interface Part {
+  readonly keywords: readonly string[];
+  readonly judge: (check: Check, schema: JsonObject, value: Json) => boolean;
+}
+
 /** The order matters in one place: what is unevaluated is known when everything else has been looked at. */
-const PARTS: readonly ((check: Check, schema: JsonObject, value: Json) => boolean)[] = [
-  checkType,
-  checkValue,
-  (check, schema, value) => typeof value !== 'number' || checkNumber(check, schema, value),
-  (check, schema, value) => typeof value !== 'string' || checkText(check, schema, value),
-  (check, schema, value) => !isJsonArray(value) || checkItems(check, schema, value, evaluate),
-  (check, schema, value) => !isJsonObject(value) || checkMembers(check, schema, value, evaluate),
-  checkReference,
-  checkCombinations,
-  checkCondition,
-  checkDependentSchemas,
-  (check, schema, value) => checkUnevaluated(check, schema, value, evaluate),
+const PARTS: readonly Part[] = [
+  { keywords: ['type'], judge: checkType },
+  { keywords: ['const', 'enum'], judge: checkValue },
+  {
+    keywords: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+    judge: (check, schema, value) => typeof value !== 'number' || checkNumber(check, schema, value),
+  },
+  {
+    keywords: ['minLength', 'maxLength', 'pattern', 'format'],
+    judge: (check, schema, value) => typeof value !== 'string' || checkText(check, schema, value),
+  },
+  {
+    keywords: [
+      ...['prefixItems', 'items', 'contains', 'minContains', 'maxContains'],
+      ...['minItems', 'maxItems', 'uniqueItems'],
+    ],
+    judge: (check, schema, value) => !isJsonArray(value) || checkItems(check, schema, value, evaluate),
+  },
+  {
+    keywords: [
+      ...['properties', 'patternProperties', 'additionalProperties', 'propertyNames'],
+      ...['required', 'dependentRequired', 'minProperties', 'maxProperties'],
+    ],
+    judge: (check, schema, value) => !isJsonObject(value) || checkMembers(check, schema, value, evaluate),
+  },
+  { keywords: ['$ref', '$dynamicRef'], judge: checkReference },
+  { keywords: ['allOf', 'anyOf', 'oneOf', 'not'], judge: checkCombinations },
+  { keywords: ['if', 'then', 'else'], judge: checkCondition },
+  { keywords: ['dependentSchemas'], judge: checkDependentSchemas },
+  {
+    keywords: ['unevaluatedItems', 'unevaluatedProperties'],
+    judge: (check, schema, value) => checkUnevaluated(check, schema, value, evaluate),
+  },
 ];
+
+/** Most schemas use two or three keywords, and looking for the others each time took most of the time. */
+const knownParts = new WeakMap<JsonObject, readonly Part[]>();
+
+function partsOf(schema: JsonObject): readonly Part[] {
+  const known = knownParts.get(schema);
+  if (known !== undefined) return known;
+  const parts = PARTS.filter((part) => part.keywords.some((keyword) => Object.hasOwn(schema, keyword)));
+  knownParts.set(schema, parts);
+  return parts;
+}
 
 function checkType(check: Check, schema: JsonObject, value: Json): boolean {
   const type = member(schema, 'type');
-  if (type === undefined) return true;
   const allowed = isJsonArray(type) ? type : [type];
   return allowed.some((name) => hasType(name, value)) || fail(check, `must be ${allowed.join(' or ')}`);
 }
 
-function hasType(name: Json, value: Json): boolean {
+function hasType(name: Json | undefined, value: Json): boolean {
   if (name === 'null') return value === null;
   if (name === 'array') return isJsonArray(value);
   if (name === 'object') return isJsonObject(value);
@@ -60,23 +97,30 @@ function hasType(name: Json, value: Json): boolean {
 }
 
 function checkValue(check: Check, schema: JsonObject, value: Json): boolean {
+  const same = comparison(check, value);
   const constant = member(schema, 'const');
-  if (constant !== undefined && !sameValue(check, constant, value)) {
-    return fail(check, `must be ${brief(constant)}`);
-  }
+  if (constant !== undefined && !same(constant)) return fail(check, () => `must be ${brief(constant)}`);
   const choices = member(schema, 'enum');
-  if (!isJsonArray(choices) || choices.some((choice) => sameValue(check, choice, value))) return true;
-  return fail(check, `must be one of ${brief(choices)}`);
+  if (!isJsonArray(choices) || choices.some(same)) return true;
+  return fail(check, () => `must be one of ${brief(choices)}`);
 }
 
-function sameValue(check: Check, left: Json, right: Json): boolean {
-  spend(check, 0.1);
-  if (left === right) return true;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
-  const text = canonicalJson(left);
-  const other = canonicalJson(right);
-  spend(check, (text.length + other.length) / 16);
-  return text === other;
+/** Compares values with one value, whose text is written at most once: it may be large, and the choices many. */
+function comparison(check: Check, value: Json): (other: Json) => boolean {
+  let text: string | null = null;
+  return (other) => {
+    spend(check, 0.1);
+    if (value === other) return true;
+    if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null)
+      return false;
+    if (text === null) {
+      text = canonicalJson(value);
+      spend(check, text.length / 16);
+    }
+    const otherText = canonicalJson(other);
+    spend(check, otherText.length / 16);
+    return text === otherText;
+  };
 }
 
 /** A value in a message, short enough to read. */
@@ -86,8 +130,8 @@ function brief(value: Json): string {
 }
 
 function checkReference(check: Check, schema: JsonObject, value: Json): boolean {
-  const target = check.run.prepared.targets.get(schema);
-  return target === undefined || evaluate(deeper(check), target, value);
+  const targets = check.run.prepared.targets.get(schema);
+  return targets?.map((target) => evaluate(deeper(check), target, value)).includes(false) !== true;
 }
 
 function checkCombinations(check: Check, schema: JsonObject, value: Json): boolean {
@@ -103,11 +147,8 @@ function checkCombinations(check: Check, schema: JsonObject, value: Json): boole
   const one = listOf(schema, 'oneOf');
   if (one.length > 0) {
     const matches = countMatches(check, one, value, 2);
-    if (matches !== 1)
-      valid = fail(
-        check,
-        `must match exactly one schema of oneOf, matches ${matches === 0 ? 'none' : 'more'}`,
-      );
+    const number = matches === 0 ? 'none' : 'several';
+    if (matches !== 1) valid = fail(check, `must match exactly one schema of oneOf, matches ${number}`);
   }
   const not = member(schema, 'not');
   if (not !== undefined && evaluate(quiet(check, null), not, value)) {

@@ -36,10 +36,11 @@ export type Judge = (check: Check, schema: Json, value: Json) => boolean;
 /** Most violations that are reported. */
 const MAX_VIOLATIONS = 100;
 
-/** Records a failure and answers false, so that a check can end with it. */
-export function fail(check: Check, message: string): false {
+/** Records a failure and answers false, so that a check can end with it. A costly message is made only when needed. */
+export function fail(check: Check, message: string | (() => string)): false {
   if (check.report && check.run.violations.length < MAX_VIOLATIONS) {
-    check.run.violations.push({ pointer: check.pointer, message });
+    const text = typeof message === 'string' ? message : message();
+    check.run.violations.push({ pointer: check.pointer, message: text });
   }
   return false;
 }
@@ -55,7 +56,8 @@ export function spend(check: Check, amount: number): void {
   check.run.meter.left -= amount;
 }
 
-/** True while the work goes on: either all is well so far, or failures are being collected. */
+/** True while the work goes on: either all is well so far, or more failures can be recorded. */
 export function goesOn(check: Check, valid: boolean): boolean {
-  return (valid || check.report) && check.run.meter.left >= 0;
+  const collects = check.report && check.run.violations.length < MAX_VIOLATIONS;
+  return (valid || collects) && check.run.meter.left >= 0;
 }

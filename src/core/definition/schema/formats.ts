@@ -48,11 +48,11 @@ function isIpv6(text: string): boolean {
   const halves = text.split('::');
   if (halves.length > 2) return false;
   const groups = halves.map((half) => (half === '' ? [] : half.split(':')));
-  const last = groups.at(-1)?.at(-1);
-  const embedded = last?.includes('.') === true;
+  const last = text.slice(text.lastIndexOf(':') + 1);
+  const embedded = last.includes('.');
   const plain = groups.flat().slice(0, embedded ? -1 : undefined);
   const count = plain.length + (embedded ? 2 : 0);
-  if (embedded && !isIpv4(last ?? '')) return false;
+  if (embedded && !isIpv4(last)) return false;
   if (!plain.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return false;
   return halves.length === 2 ? count <= 7 : count === 8;
 }

@@ -31,7 +31,7 @@ const EXPECTED: Readonly<Record<Exclude<KeywordKind, 'draft' | 'unsupported'>, s
   reference: 'a string',
 };
 
-function fits(kind: KeywordKind, value: Json): boolean {
+function fits(kind: Exclude<KeywordKind, 'unsupported'>, value: Json): boolean {
   switch (kind) {
     case 'schema':
       return isJsonObject(value) || typeof value === 'boolean';
@@ -64,8 +64,6 @@ function fits(kind: KeywordKind, value: Json): boolean {
       return isJsonObject(value) && Object.values(value).every(isNameList);
     case 'draft':
       return typeof value === 'string' && DRAFTS.includes(value.replace(/#$/, ''));
-    case 'unsupported':
-      return false;
   }
 }
 

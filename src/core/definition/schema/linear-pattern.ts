@@ -45,8 +45,6 @@ function emit(builder: Builder, node: PatternNode): boolean {
   const { program } = builder;
   if (program.length > MAX_INSTRUCTIONS) return false;
   switch (node.kind) {
-    case 'empty':
-      return true;
     case 'one':
       program.push({ kind: 'one', matches: codePointTest(builder, node.source) });
       return true;

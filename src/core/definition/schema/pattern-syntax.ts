@@ -6,7 +6,6 @@ import { err, ok, type Result } from '../../result.ts';
  * What cannot be matched in linear time (look-around, back-references) is refused when the schema is published.
  */
 export type PatternNode =
-  | { readonly kind: 'empty' }
   /** One code point, tested by the source text of a class, an escape, a literal or the dot. */
   | { readonly kind: 'one'; readonly source: string }
   | { readonly kind: 'assert'; readonly what: 'start' | 'end' | 'word-edge' | 'no-word-edge' }
@@ -47,12 +46,14 @@ function syntaxProblem(text: string): string | null {
 }
 
 function readChoice(reader: Reader): PatternNode {
-  const options = [readSequence(reader)];
+  const first = readSequence(reader);
+  if (reader.text[reader.at] !== '|') return first;
+  const options = [first];
   while (reader.problem === null && reader.text[reader.at] === '|') {
     reader.at += 1;
     options.push(readSequence(reader));
   }
-  return options.length === 1 ? (options[0] ?? { kind: 'empty' }) : { kind: 'choice', options };
+  return { kind: 'choice', options };
 }
 
 function readSequence(reader: Reader): PatternNode {
@@ -82,7 +83,7 @@ function readQuantified(reader: Reader): PatternNode {
 }
 
 function readAtom(reader: Reader): PatternNode {
-  const next = reader.text[reader.at] ?? '';
+  const next = reader.text.charAt(reader.at);
   switch (next) {
     case '(':
       return readGroup(reader);
@@ -141,7 +142,7 @@ function classLength(text: string, from: number): number {
 }
 
 function codePointLength(text: string, at: number): number {
-  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return /^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(at, at + 2)) ? 2 : 1;
 }
 
 function take(reader: Reader, length: number): string {
@@ -152,5 +153,5 @@ function take(reader: Reader, length: number): string {
 
 function refuse(reader: Reader, problem: string): PatternNode {
   reader.problem ??= problem;
-  return { kind: 'empty' };
+  return { kind: 'sequence', parts: [] };
 }

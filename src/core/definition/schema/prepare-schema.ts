@@ -16,7 +16,8 @@ export interface SchemaProblem {
 /** A schema that is valid and safe to evaluate, with its references and patterns resolved. */
 export interface PreparedSchema {
   readonly root: Json;
-  readonly targets: ReadonlyMap<JsonObject, Json>;
+  /** What `$ref` and `$dynamicRef` of a schema name. */
+  readonly targets: ReadonlyMap<JsonObject, readonly Json[]>;
   readonly patterns: ReadonlyMap<string, LinearPattern>;
   /** True when `unevaluated…` is used, which alone needs a record of what was looked at. */
   readonly tracksEvaluated: boolean;
@@ -30,7 +31,7 @@ const MAX_SCHEMA_PROBLEMS = 20;
 
 interface Preparation {
   readonly registry: SchemaRegistry;
-  readonly targets: Map<JsonObject, Json>;
+  readonly targets: Map<JsonObject, readonly Json[]>;
   readonly patterns: Map<string, LinearPattern>;
   readonly references: { readonly schema: JsonObject; readonly place: SchemaPlace; readonly text: string }[];
   readonly problems: SchemaProblem[];
@@ -129,9 +130,10 @@ function usePattern(preparation: Preparation, source: string, pointer: string): 
 }
 
 function resolveReferences(preparation: Preparation): void {
+  const { targets } = preparation;
   for (const { schema, place, text } of preparation.references) {
     const target = findTarget(preparation.registry, text, place);
-    if (target.ok) preparation.targets.set(schema, target.value);
+    if (target.ok) targets.set(schema, [...(targets.get(schema) ?? []), target.value]);
     else refuse(preparation, place.shown, target.error);
   }
 }
@@ -166,8 +168,7 @@ function refuseEndlessReferences(preparation: Preparation, root: Json): void {
 
 /** Schemas that judge the same value as this one. */
 function inPlace(preparation: Preparation, schema: JsonObject): readonly Json[] {
-  const target = preparation.targets.get(schema);
-  const next: Json[] = target === undefined ? [] : [target];
+  const next = [...(preparation.targets.get(schema) ?? [])];
   for (const keyword of IN_PLACE_KEYWORDS) {
     const value = member(schema, keyword);
     if (value === undefined) continue;
