@@ -60,7 +60,8 @@ async function carryOut(
   const turn = {
     ...ref,
     rev: claim.instance.rev,
-    runNo: draft.record.runNo,
+    // A retry begins the next run with this commit; the commit itself still belongs to the run that failed.
+    runNo: claim.instance.runNo,
     seenSeq,
     ...draft.takeChanges(),
     settle: settled,

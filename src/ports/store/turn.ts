@@ -80,8 +80,8 @@ export interface ClaimDueRequest {
 }
 
 export interface ClaimOneRequest {
-  /** null only for queue-less local hints that know just the id. */
-  readonly tenantId: string;
+  /** null: the caller knows just the id (an administrator). */
+  readonly tenantId: string | null;
   readonly instanceId: string;
   readonly leaseToken: string;
   readonly leaseOwner: string;
