@@ -12,7 +12,7 @@ import {
   write,
 } from '../support/turn-builder.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { ENDED_STATES, LIVE_STATES, dueRequest, useWorld } from './world.ts';
+import { ENDED_STATES, LIVE_STATES, dueRequest, expectRejected, useWorld } from './world.ts';
 
 export function describeChildren(makeStore: MakeStore): void {
   const world = useWorld(makeStore);
@@ -101,9 +101,7 @@ export function describeChildren(makeStore: MakeStore): void {
     const parent = await world.claim(await world.start());
     const first = child();
     await world.apply(turnOf(parent, { childrenStarted: [first] }));
-    await expect(
-      world.store.commit([turnOf(parent, { rev: 1, childrenStarted: [child()] })]),
-    ).rejects.toThrow();
+    await expectRejected(world.store.commit([turnOf(parent, { rev: 1, childrenStarted: [child()] })]));
     const others: readonly NewChild[] = [
       child({ entry: 1 }),
       child({ iteration: 'l:1' }),

@@ -9,34 +9,48 @@ import { describeFences } from './fences.ts';
 import { describeInboxOrder } from './inbox-order.ts';
 import { describeInstanceReads } from './instance-reads.ts';
 import { describeIntents } from './intents.ts';
+import { describeKeysAndValues } from './keys-and-values.ts';
 import { describeLeases } from './leases.ts';
 import { describeRecovery } from './recovery.ts';
-import { describeRows } from './rows-and-values.ts';
+import { describeOutputRows } from './output-rows.ts';
 import { describeSettleAndWake } from './settle-and-wake.ts';
 import { describeStarts } from './starts.ts';
 import type { MakeStore } from './store-under-test.ts';
+import { describeTaskClaims } from './task-claims.ts';
+import { describeTaskLife } from './task-life.ts';
 import { describeTaskReads } from './task-reads.ts';
-import { describeTasks } from './tasks.ts';
+import { describeTaskReports } from './task-reports.ts';
+
+const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
+  claims: describeClaims,
+  'concurrency keys': describeConcurrencyKeys,
+  leases: describeLeases,
+  recovery: describeRecovery,
+  fences: describeFences,
+  commits: describeCommits,
+  intents: describeIntents,
+  'settle and wake': describeSettleAndWake,
+  inbox: describeInboxOrder,
+  'context patches': describeContextPatches,
+  starts: describeStarts,
+  'output rows': describeOutputRows,
+  'keys and values': describeKeysAndValues,
+  children: describeChildren,
+  'claims of tasks': describeTaskClaims,
+  'reports of workers': describeTaskReports,
+  'tasks and their instances': describeTaskLife,
+  'reads of tasks': describeTaskReads,
+  'reads of instances': describeInstanceReads,
+  catalog: describeCatalog,
+};
 
 /** What every store must do. An adapter passes all of it or is none. */
 export function describeStoreContract(name: string, makeStore: MakeStore): void {
   describe(`store contract over ${name}`, () => {
-    describe('claims', () => describeClaims(makeStore));
-    describe('concurrency keys', () => describeConcurrencyKeys(makeStore));
-    describe('leases', () => describeLeases(makeStore));
-    describe('recovery', () => describeRecovery(makeStore));
-    describe('fences', () => describeFences(makeStore));
-    describe('commits', () => describeCommits(makeStore));
-    describe('intents', () => describeIntents(makeStore));
-    describe('settle and wake', () => describeSettleAndWake(makeStore));
-    describe('inbox', () => describeInboxOrder(makeStore));
-    describe('context patches', () => describeContextPatches(makeStore));
-    describe('starts', () => describeStarts(makeStore));
-    describe('rows and values', () => describeRows(makeStore));
-    describe('children', () => describeChildren(makeStore));
-    describe('worker tasks', () => describeTasks(makeStore));
-    describe('reads of tasks', () => describeTaskReads(makeStore));
-    describe('reads of instances', () => describeInstanceReads(makeStore));
-    describe('catalog', () => describeCatalog(makeStore));
+    for (const [area, describeArea] of Object.entries(AREAS)) {
+      describe(`of ${area}`, () => {
+        describeArea(makeStore);
+      });
+    }
   });
 }

@@ -12,7 +12,7 @@ import {
   write,
 } from '../support/turn-builder.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { LEASE_MS, useWorld } from './world.ts';
+import { LEASE_MS, expectRejected, useWorld } from './world.ts';
 
 export function describeFences(makeStore: MakeStore): void {
   const world = useWorld(makeStore);
@@ -191,7 +191,7 @@ export function describeFences(makeStore: MakeStore): void {
     const claim = await world.claim(await world.start());
     const other = await world.claim(await world.start());
     const batch = [turnOf(other, { rows: [row()] }), turnOf(claim, loud), turnOf(claim, { rows: [row()] })];
-    await expect(world.store.commit(batch)).rejects.toThrow();
+    await expectRejected(world.store.commit(batch));
     expect((await world.view(claim.instanceId)).rev).toBe(0);
     expect((await world.view(other.instanceId)).rev).toBe(0);
   });
@@ -201,9 +201,9 @@ export function describeFences(makeStore: MakeStore): void {
     const bad = await world.claim(await world.start());
     const twice = turnOf(bad, { rows: [row(), row()] });
     const fine = turnOf(good, { rows: [row()] });
-    await expect(world.store.commit([fine, twice])).rejects.toThrow();
+    await expectRejected(world.store.commit([fine, twice]));
     expect((await world.view(good.instanceId)).rev).toBe(0);
-    await expect(world.store.commit([twice])).rejects.toThrow();
+    await expectRejected(world.store.commit([twice]));
     await world.apply(fine);
     await expectUntouched(bad.instanceId, 0);
   });
@@ -212,7 +212,7 @@ export function describeFences(makeStore: MakeStore): void {
     const parent = await world.claim(await world.start());
     const started = child();
     const turn = turnOf(parent, { childrenStarted: [started, child()], kv: [{ key: 'k', value: 1 }] });
-    await expect(world.store.commit([turn])).rejects.toThrow();
+    await expectRejected(world.store.commit([turn]));
     expect(await world.store.getInstance(null, started.id)).toBeNull();
     await expectUntouched(parent.instanceId, 0);
   });

@@ -6,7 +6,6 @@ import {
   frame,
   gate,
   leaf,
-  newInstance,
   nextId,
   sequence,
   settleAs,
@@ -144,7 +143,7 @@ export function describeInstanceReads(makeStore: MakeStore): void {
   async function asking(
     blockIds: readonly string[],
     state: 'waiting' | 'scheduled' | 'paused' = 'waiting',
-    overrides: Parameters<typeof newInstance>[0] = {},
+    overrides: Parameters<typeof world.start>[0] = {},
   ): Promise<string> {
     const id = await world.start(overrides);
     const frames = blockIds.map((blockId) =>

@@ -10,7 +10,7 @@ import {
   write,
 } from '../support/turn-builder.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { ENDED_STATES, LIVE_STATES, dueRequest, pollRequest, useWorld } from './world.ts';
+import { ENDED_STATES, LIVE_STATES, dueRequest, expectRejected, pollRequest, useWorld } from './world.ts';
 
 export function describeSettleAndWake(makeStore: MakeStore): void {
   const world = useWorld(makeStore);
@@ -102,7 +102,7 @@ export function describeSettleAndWake(makeStore: MakeStore): void {
     it(`a settle that would leave an instance ${name} is rejected (RULINGS A27)`, async () => {
       const claim = await world.claim(await world.start());
       const turn = turnOf(claim, { audit: [auditEntry('running', settle.state)], settle });
-      await expect(world.store.commit([turn])).rejects.toThrow();
+      await expectRejected(world.store.commit([turn]));
       expect(await world.view(claim.instanceId)).toMatchObject({ state: 'running', rev: 0 });
     });
   }

@@ -201,7 +201,9 @@ export function describeStarts(makeStore: MakeStore): void {
     });
     expect(second?.claim).toBeNull();
     expect(await world.view(future.id)).toMatchObject({ state: 'scheduled', epoch: 0 });
-    if (first?.claim != null) await world.apply(turnOf(first.claim, { stepsDelta: 1 }));
+    const claim = first?.claim ?? null;
+    if (claim === null) throw new Error('The start was claimed.');
+    await world.apply(turnOf(claim, { stepsDelta: 1 }));
   });
 
   it('a start with a lease sent again answers the claim that it holds (RULINGS A24, A36)', async () => {

@@ -3,7 +3,7 @@ import { checkPromises } from '../../src/core/run/promises.ts';
 import type { InstanceState } from '../../src/core/run/states.ts';
 import type { NewInstance, PollRequest, WorkerTask } from '../../src/ports/store/accept.ts';
 import type { Frontier, InstanceView } from '../../src/ports/store/reads.ts';
-import type { Store } from '../../src/ports/store/store.ts';
+import { type Store, StoreUnavailable } from '../../src/ports/store/store.ts';
 import type {
   Claim,
   ClaimDueRequest,
@@ -91,6 +91,16 @@ export function pollRequest(overrides: Partial<PollRequest> = {}): PollRequest {
     limit: 10,
     ...overrides,
   };
+}
+
+/** A payload that a rule refuses: an error, but none that says the database could not be asked. */
+export async function expectRejected(answer: Promise<unknown>): Promise<void> {
+  const error = await answer.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Error);
+  expect(error).not.toBeInstanceOf(StoreUnavailable);
 }
 
 /**

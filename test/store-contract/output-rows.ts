@@ -3,7 +3,7 @@ import type { OutputRow, RowKind } from '../../src/core/run/output-row.ts';
 import type { TurnCommit } from '../../src/ports/store/turn.ts';
 import { auditEntry, nextId, row, settleAs, turnOf } from '../support/turn-builder.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { useWorld } from './world.ts';
+import { expectRejected, useWorld } from './world.ts';
 
 const KINDS: readonly RowKind[] = [
   'result',
@@ -19,7 +19,7 @@ const KINDS: readonly RowKind[] = [
   'node',
 ];
 
-export function describeRows(makeStore: MakeStore): void {
+export function describeOutputRows(makeStore: MakeStore): void {
   const world = useWorld(makeStore);
 
   /** Commits these changes one after the other in one turn; answers the instance's key. */
@@ -139,7 +139,7 @@ export function describeRows(makeStore: MakeStore): void {
   it('one row per run, block, pass, kind and attempt (RULINGS A35)', async () => {
     const key = await committed({ rows: [row({ ...same, kind: 'error' })] });
     const again = turnOf(key.claim, { rev: 1, rows: [row({ ...same, kind: 'error' })] });
-    await expect(world.store.commit([again])).rejects.toThrow();
+    await expectRejected(world.store.commit([again]));
     const others = [
       row({ ...same, kind: 'error', attempt: 2 }),
       row({ ...same, kind: 'error', iteration: 'l:2' }),
@@ -152,7 +152,7 @@ export function describeRows(makeStore: MakeStore): void {
   it('one result per run, block and pass, whatever the attempt (RULINGS A35)', async () => {
     const key = await committed({ rows: [row(same)] });
     const again = turnOf(key.claim, { rev: 1, rows: [row({ ...same, attempt: 2 })] });
-    await expect(world.store.commit([again])).rejects.toThrow();
+    await expectRejected(world.store.commit([again]));
     expect(await listed(key.instanceId)).toHaveLength(1);
   });
 
@@ -216,108 +216,6 @@ export function describeRows(makeStore: MakeStore): void {
       { supersede: [rule], rows: [row({ blockId: 'a', output: 'second' })] },
     );
     expect((await listed(key.instanceId)).map(({ output }) => output)).toEqual(['second']);
-  });
-
-  it('history begins with the first row or key', async () => {
-    const without = await committed({ stepsDelta: 1, values: [{ key: 'v', value: [] }] });
-    const withRow = await committed({ rows: [row()] });
-    const withKey = await committed({ kv: [{ key: 'k', value: 1 }] });
-    expect((await world.view(without.instanceId)).hasHistory).toBe(false);
-    expect((await world.view(withRow.instanceId)).hasHistory).toBe(true);
-    expect((await world.view(withKey.instanceId)).hasHistory).toBe(true);
-  });
-
-  it('keys are set, replaced and deleted, null is a value', async () => {
-    const key = await committed(
-      {
-        kv: [
-          { key: 'a', value: 1 },
-          { key: 'b', value: { x: [1] } },
-          { key: 'c', value: 3 },
-        ],
-      },
-      {
-        kv: [
-          { key: 'a', value: null },
-          { key: 'c', deleted: true },
-          { key: 'never', deleted: true },
-        ],
-      },
-    );
-    expect(await world.store.readState(key, 'all')).toEqual(
-      new Map<string, unknown>([
-        ['a', null],
-        ['b', { x: [1] }],
-      ]),
-    );
-    expect(await world.store.readState(key, ['b', 'c', 'unknown'])).toEqual(new Map([['b', { x: [1] }]]));
-    expect(await world.store.countState(key)).toBe(2);
-  });
-
-  it('reserved keys are read by name only and do not count (handlers.md 1.4)', async () => {
-    const key = await committed({
-      kv: [
-        { key: '__cache__:a', value: 1 },
-        { key: '_one', value: 2 },
-        { key: '__proto__', value: 3 },
-      ],
-    });
-    expect(await world.store.readState(key, 'all')).toEqual(new Map([['_one', 2]]));
-    expect(await world.store.readState(key, ['__cache__:a', '__proto__'])).toEqual(
-      new Map([
-        ['__cache__:a', 1],
-        ['__proto__', 3],
-      ]),
-    );
-    expect(await world.store.countState(key)).toBe(1);
-  });
-
-  it('within one commit the last write of a key wins', async () => {
-    const key = await committed({
-      kv: [
-        { key: 'a', value: 1 },
-        { key: 'a', value: 2 },
-        { key: 'b', value: 1 },
-        { key: 'b', deleted: true },
-      ],
-    });
-    expect(await world.store.readState(key, 'all')).toEqual(new Map([['a', 2]]));
-  });
-
-  it('elements of a stored collection are read by range [EACH-3]', async () => {
-    const items = [0, { one: 1 }, [2], null, 'four'];
-    const key = await committed({ values: [{ key: 'each', value: items }] });
-    expect(await world.store.readItems(key, 'each', 0, 2)).toEqual([0, { one: 1 }]);
-    expect(await world.store.readItems(key, 'each', 2, 100)).toEqual([[2], null, 'four']);
-    expect(await world.store.readItems(key, 'each', 5, 1)).toEqual([]);
-    expect(await world.store.readItems(key, 'unknown', 0, 1)).toEqual([]);
-  });
-
-  it('a stored value never changes', async () => {
-    const key = await committed({ values: [{ key: 'each', value: [1] }] });
-    const again = turnOf(key.claim, { rev: 1, values: [{ key: 'each', value: [2] }] });
-    await expect(world.store.commit([again])).rejects.toThrow();
-    expect(await world.store.readItems(key, 'each', 0, 9)).toEqual([1]);
-  });
-
-  it('rows, keys and values belong to their instance and tenant', async () => {
-    const key = await committed({
-      rows: [row()],
-      kv: [{ key: 'k', value: 1 }],
-      values: [{ key: 'v', value: [1] }],
-    });
-    const strangers = [
-      { ...key, tenantId: 'other' },
-      { ...key, instanceId: await world.start() },
-    ];
-    for (const stranger of strangers) {
-      expect(await world.store.readOutputs(stranger, 'all')).toEqual(new Map());
-      expect(await world.store.readState(stranger, 'all')).toEqual(new Map());
-      expect(await world.store.countState(stranger)).toBe(0);
-      expect(await world.store.readItems(stranger, 'v', 0, 1)).toEqual([]);
-    }
-    expect(await world.store.listOutputs('other', key.instanceId, { node: true, retry: true })).toBeNull();
-    expect(await world.store.listNodeRows('other', key.instanceId)).toBeNull();
   });
 
   it('rows stay when the run ends', async () => {
