@@ -235,6 +235,7 @@ describe('limits', () => {
     ['sum(list)', ' + '],
     ['len(unique(list))', ' + '],
     ['len(sort(list))', ' + '],
+    ['len(sort(longs))', ' + '],
     ['len(keys(wide))', ' + '],
     ['len(values(wide))', ' + '],
     ['wide == wider', ' || '],
@@ -253,6 +254,7 @@ describe('limits', () => {
     const members = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, index]));
     const data = {
       big: '7'.repeat(2 * 1024 * 1024),
+      longs: Array.from({ length: 100 }, (_, index) => '7'.repeat(100_000) + index),
       list: Array(50_000).fill(0),
       wide: { a: 1, ...members },
       wider: { a: 2, ...members },

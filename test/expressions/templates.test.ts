@@ -245,6 +245,8 @@ describe('limits', () => {
     expect(failure('{{data.s}}.', data)).toMatch(tooLarge);
     expect(failure(['{{data.s}}', '{{data.s}}'], data)).toMatch(tooLarge);
     expect(failure({ [data.s]: 1 }, data)).toMatch(tooLarge);
+    expect(failure({ [`${data.s}.`]: 1 }, data)).toMatch(tooLarge);
+    expect(failure({ [data.s.slice(0, -4)]: [] }, data)).toMatch(tooLarge);
     expect(failure('{{data.part}}'.repeat(9000), data)).toMatch(tooLarge);
     expect(failure('{{data}}', data)).toMatch(tooLarge);
     expect(failure(Array(4_194_304).fill(1), data)).toMatch(tooLarge);

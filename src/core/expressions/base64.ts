@@ -13,13 +13,19 @@ function sextets(): Uint8Array {
 /** Bytes in the standard alphabet with padding, as the bytes of an ASCII text. */
 export function encodeBase64(bytes: Uint8Array): Uint8Array {
   const text = new Uint8Array(Math.ceil(bytes.length / 3) * 4).fill(PADDING);
-  for (let index = 0, to = 0; index < bytes.length; index += 3, to += 4) {
-    const group = ((bytes[index] ?? 0) << 16) | ((bytes[index + 1] ?? 0) << 8) | (bytes[index + 2] ?? 0);
-    const digits = Math.min(3, bytes.length - index) + 1;
-    for (let digit = 0; digit < digits; digit += 1) {
-      text[to + digit] = ALPHABET.charCodeAt((group >> (18 - 6 * digit)) & 63);
-    }
+  let length = 0;
+  let group = 0;
+  let bits = 0;
+  const writeDigit = (value: number): void => {
+    text[length] = ALPHABET.charCodeAt(value & 63);
+    length += 1;
+  };
+  for (const byte of bytes) {
+    group = ((group << 8) | byte) & 0xffff;
+    bits += 8;
+    for (; bits >= 6; bits -= 6) writeDigit(group >> (bits - 6));
   }
+  if (bits > 0) writeDigit(group << (6 - bits));
   return text;
 }
 

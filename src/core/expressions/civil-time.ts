@@ -79,7 +79,7 @@ export function pad(value: number, width: number): string {
  */
 export function parseCivilTime(text: string): CivilTime | undefined {
   const separators = text.charAt(4) + text.charAt(7) + text.charAt(13) + text.charAt(16);
-  if (separators !== '--::' || !'Tt '.includes(text.charAt(10) || '?')) return undefined;
+  if (separators !== '--::' || !'Tt '.includes(text.charAt(10))) return undefined;
   const fractionEnd = endOfFraction(text, 19);
   const offsetMinutes = parseOffset(text.slice(fractionEnd));
   if (offsetMinutes === undefined) return undefined;

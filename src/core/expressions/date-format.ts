@@ -23,30 +23,25 @@ const ABBREVIATION_LENGTH = 3;
  */
 export function formatCivilTime(time: CivilTime, format: string, lengthMax: number): string | undefined {
   const parts: string[] = [];
-  let length = 0;
-  let index = 0;
-  while (index < format.length) {
-    const percent = format.indexOf('%', index);
-    const literal = format.slice(index, percent === -1 ? format.length : percent);
-    const specifier = percent === -1 ? '' : specifierAt(format, percent + 1);
-    const field = percent === -1 ? '' : fieldOf(time, specifier);
+  let length = format.length;
+  let done = 0;
+  let percent = format.indexOf('%');
+  while (percent !== -1) {
+    const specifier = specifierAt(format, percent + 1);
+    const field = dateField(time, specifier) ?? clockField(time, specifier);
     if (field === undefined) return undefined;
-    length += literal.length + field.length;
-    if (length > lengthMax) return undefined;
-    parts.push(literal, field);
-    index = percent === -1 ? format.length : percent + 1 + specifier.length;
+    parts.push(format.slice(done, percent), field);
+    done = percent + 1 + specifier.length;
+    length += field.length - 1 - specifier.length;
+    percent = format.indexOf('%', done);
   }
-  return parts.join('');
+  return length > lengthMax ? undefined : parts.join('') + format.slice(done);
 }
 
 /** Two specifiers have two characters; the rest have one. */
 function specifierAt(format: string, index: number): string {
   const pair = format.slice(index, index + 2);
   return pair === '3f' || pair === ':z' ? pair : format.charAt(index);
-}
-
-function fieldOf(time: CivilTime, specifier: string): string | undefined {
-  return dateField(time, specifier) ?? clockField(time, specifier);
 }
 
 function dateField(time: CivilTime, specifier: string): string | undefined {

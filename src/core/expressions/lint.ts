@@ -4,6 +4,7 @@ import { expressionError, type Fault, quoteText, templateError } from './languag
 import { expressionTokens, parseExpression } from './parse-expression.ts';
 import { readingFaults, segmentFaults } from './segment-faults.ts';
 import { parseTemplate } from './parse-template.ts';
+import { isSymbol } from './parser.ts';
 import type { Path } from './paths.ts';
 import { templateChains, templatePaths } from './template-paths.ts';
 import { templateStrings } from './template-strings.ts';
@@ -86,7 +87,7 @@ function hyphenatedIds(text: string, blockIds: ReadonlySet<string>): readonly st
   const ids = tokens.value.flatMap((token, index) => {
     if (token.kind !== 'word' || !(token.text.startsWith('outputs.') || token.text.startsWith('steps.')))
       return [];
-    const run = text.slice(token.start, endOfRun(tokens.value, index));
+    const run = text.slice(token.start, endOfRun(token, tokens.value.slice(index + 1)));
     const [, id = ''] = run.split('.');
     return id.includes('-') && blockIds.has(id) ? [id] : [];
   });
@@ -94,11 +95,10 @@ function hyphenatedIds(text: string, blockIds: ReadonlySet<string>): readonly st
 }
 
 /** Where the words, numbers and hyphens end that follow a token without a blank between them. */
-function endOfRun(tokens: readonly Token[], first: number): number {
-  let end = tokens[first]?.end ?? 0;
-  for (const token of tokens.slice(first + 1)) {
-    const joins =
-      token.kind === 'word' || token.kind === 'number' || (token.kind === 'symbol' && token.text === '-');
+function endOfRun(first: Token, others: readonly Token[]): number {
+  let { end } = first;
+  for (const token of others) {
+    const joins = token.kind === 'word' || token.kind === 'number' || isSymbol(token, '-');
     if (!joins || token.start !== end) break;
     end = token.end;
   }
@@ -108,7 +108,7 @@ function endOfRun(tokens: readonly Token[], first: number): number {
 /** What is doubtful in a chain that parses: an unbound root, a segment that can never count, a misspelt filter. */
 function chainFaults(chain: Chain, boundNames: ReadonlySet<string> | undefined): readonly Fault[] {
   const { target } = chain.source;
-  const unbound = target.kind === 'item' && boundNames?.has(target.names[0] ?? '') === false;
+  const unbound = target.kind === 'item' && boundNames?.has(target.name) === false;
   return [
     ...(unbound ? [chain.unknownRoot] : []),
     ...[chain.source, ...chain.segments].flatMap(readingFaults),

@@ -12,12 +12,12 @@ export interface Piece {
 
 /** The path a piece spells, or undefined when its first name can be no root. */
 export function parseTarget({ text, position }: Piece): Target | undefined {
-  const names = text.split('.');
+  const [name = '', ...segments] = text.split('.');
   const quoted = text.includes("'") || text.includes('"');
-  const rooted = rootedPath(names);
+  const rooted = rootedPath([name, ...segments]);
   switch (rooted.kind) {
     case 'no_root':
-      return !quoted && isIdentifier(names[0] ?? '') ? { kind: 'item', names } : undefined;
+      return !quoted && isIdentifier(name) ? { kind: 'item', name, segments } : undefined;
     case 'unknown_section':
       return broken(`unknown section of context in ${quoteText(text)}`, position);
     case 'path':

@@ -51,18 +51,22 @@ function parseChain(text: string, start: number, end: number): Result<Chain, Fau
 
 /** Cuts a chain at `|` outside quotes and outside parentheses ([TPL-12]). */
 function splitChain(inner: string, offset: number): readonly [Piece, ...Piece[]] {
-  const cuts: number[] = [];
+  const pieces: Piece[] = [];
   let depth = 0;
+  let start = 0;
   for (let index = 0; index < inner.length; index += 1) {
     const char = inner.charAt(index);
     if (isQuote(char)) index = endOfQuoted(inner, index);
     else if (char === '(') depth += 1;
     else if (char === ')') depth = Math.max(0, depth - 1);
-    else if (char === '|' && depth === 0) cuts.push(index);
+    else if (char === '|' && depth === 0) {
+      pieces.push(pieceOf(inner, start, index, offset));
+      start = index + 1;
+    }
   }
-  const ends = [...cuts.slice(1), inner.length];
-  const others = cuts.map((cut, index) => pieceOf(inner, cut + 1, ends[index] ?? inner.length, offset));
-  return [pieceOf(inner, 0, cuts[0] ?? inner.length, offset), ...others];
+  const last = pieceOf(inner, start, inner.length, offset);
+  const [first, ...others] = pieces;
+  return first === undefined ? [last] : [first, ...others, last];
 }
 
 function pieceOf(inner: string, start: number, end: number, offset: number): Piece {

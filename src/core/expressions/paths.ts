@@ -59,7 +59,7 @@ export function rootedPath(names: readonly string[]): RootedPath {
 /** The value of a path, or undefined when it is missing. */
 export function readPath(path: Path, evaluation: Evaluation): Json | undefined {
   const { scope, meter } = evaluation;
-  if (!spend(meter, 1 + path.segments.length)) return undefined;
+  spend(meter, 1 + path.segments.length);
   switch (path.root) {
     case 'data':
       return readData(path.segments, evaluation);

@@ -17,9 +17,8 @@ export function readTarget(target: Target, evaluation: Evaluation): Found {
     case 'broken':
       return { kind: 'fault', fault: target.fault };
     case 'item': {
-      const [name = '', ...rest] = target.names;
-      const { items } = evaluation.scope;
-      return items.has(name) ? { kind: 'value', value: walk(items.get(name), rest) } : { kind: 'no_root' };
+      const item = evaluation.scope.items.get(target.name);
+      return item === undefined ? { kind: 'no_root' } : { kind: 'value', value: walk(item, target.segments) };
     }
   }
 }

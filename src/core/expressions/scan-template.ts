@@ -47,9 +47,9 @@ function hopelessStarts(text: string): Uint8Array {
     const char = text.charAt(index);
     if (isQuote(char)) {
       const endQuote = nextQuote.get(char);
-      marks[index] = endQuote === undefined ? 1 : (marks[endQuote + 1] ?? 1);
+      marks[index] = endQuote === undefined ? 1 : Number(marks[endQuote + 1]);
       nextQuote.set(char, index);
-    } else marks[index] = text.startsWith('}}', index) ? 0 : (marks[index + 1] ?? 1);
+    } else marks[index] = text.startsWith('}}', index) ? 0 : Number(marks[index + 1]);
   }
   return marks;
 }

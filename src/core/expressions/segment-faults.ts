@@ -34,8 +34,8 @@ export function segmentFaults(segments: readonly Segment[]): readonly Fault[] {
 /** The word that could have been meant as the name of a filter. */
 function bareName(segment: Exclude<Segment, { kind: 'filter' }>): string {
   if (segment.kind === 'reading') {
-    const [name = '', ...rest] = segment.via === 'value' && segment.target.kind === 'item' ? segment.target.names : [];
-    return rest.length === 0 ? name : '';
+    const { target, via } = segment;
+    return via === 'value' && target.kind === 'item' && target.segments.length === 0 ? target.name : '';
   }
   const text = typeof segment.value === 'string' ? segment.value : '';
   return text.endsWith(')') ? text.slice(0, Math.max(0, text.indexOf('('))) : '';

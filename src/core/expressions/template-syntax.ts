@@ -45,7 +45,7 @@ export interface Reading {
  */
 export type Target =
   | { readonly kind: 'path'; readonly path: Path }
-  | { readonly kind: 'item'; readonly names: readonly string[] }
+  | { readonly kind: 'item'; readonly name: string; readonly segments: readonly string[] }
   | { readonly kind: 'broken'; readonly fault: Fault };
 
 export type Filter =

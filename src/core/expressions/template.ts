@@ -2,6 +2,7 @@ import { isJsonArray, type Json, type JsonObject, jsonObject } from '../json.ts'
 import { err, ok, type Result } from '../result.ts';
 import { type Fault, type LanguageError, pointerStep, templateError } from './language-error.ts';
 import {
+  isSpent,
   type Meter,
   newMeter,
   RESOLVED_BYTES_MAX,
@@ -39,7 +40,8 @@ export function resolveTemplates(value: Json, scope: Scope): Result<Json, Langua
     templates: newMeter(TEMPLATES_MAX),
   };
   const resolved = resolveValue(value, RESOLVED_LEVELS_MAX, resolution);
-  return resolved.ok ? resolved : err(templateError(resolved.error));
+  if (!resolved.ok) return err(templateError(resolved.error));
+  return isSpent(resolution.size) ? err(templateError(TOO_LARGE)) : resolved;
 }
 
 /**
@@ -59,8 +61,9 @@ function resolveValue(value: Json, levels: number, resolution: Resolution): Resu
     : resolveObject(value, levels - 1, resolution);
 }
 
+/** Brackets and commas are paid first; should that be too much, the next element or the end says so. */
 function resolveArray(array: readonly Json[], levels: number, resolution: Resolution): Result<Json, Fault> {
-  if (!spend(resolution.size, Math.max(2, array.length + 1))) return err(TOO_LARGE);
+  spend(resolution.size, Math.max(2, array.length + 1));
   const resolved: Json[] = [];
   for (const [index, element] of array.entries()) {
     const result = resolveValue(element, levels, resolution);
@@ -72,16 +75,15 @@ function resolveArray(array: readonly Json[], levels: number, resolution: Resolu
 
 function resolveObject(object: JsonObject, levels: number, resolution: Resolution): Result<Json, Fault> {
   const resolved: [string, Json][] = [];
-  for (const [key, member] of Object.entries(object)) {
+  const entries = Object.entries(object);
+  spend(resolution.size, Math.max(2, entries.length * 2 + 1));
+  for (const [key, member] of entries) {
     const name = accounted(key, levels, resolution);
     const result = name.ok ? resolveValue(member, levels, resolution) : name;
     if (!result.ok) return err(below(key, result.error));
     resolved.push([key, result.value]);
   }
-  // Braces, colons and commas.
-  return spend(resolution.size, Math.max(2, resolved.length * 2 + 1))
-    ? ok(jsonObject(resolved))
-    : err(TOO_LARGE);
+  return ok(jsonObject(resolved));
 }
 
 /** A fault as the container sees it: with the key in front of the pointer. */

@@ -65,6 +65,6 @@ function borders(pattern: string): Int32Array {
 /** How much of the pattern is matched after one more character. */
 function extend(pattern: string, table: Int32Array, matched: number, unit: number): number {
   let length = matched;
-  while (length > 0 && pattern.charCodeAt(length) !== unit) length = table[length] ?? 0;
+  while (length > 0 && pattern.charCodeAt(length) !== unit) length = Number(table[length]);
   return pattern.charCodeAt(length) === unit ? length + 1 : length;
 }

@@ -32,7 +32,7 @@ export function encodeUtf8(text: string): Uint8Array {
 
 /** The code point of a character, U+FFFD for a lone surrogate. */
 function scalarOf(char: string): number {
-  const point = char.codePointAt(0) ?? REPLACEMENT;
+  const point = Number(char.codePointAt(0));
   return point >= 0xd800 && point < 0xe000 ? REPLACEMENT : point;
 }
 
@@ -55,7 +55,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
 
 /** The code point at `index` and how many bytes it takes; an invalid beginning takes as many as fit the pattern. */
 function pointAt(bytes: Uint8Array, index: number): { point: number; length: number } {
-  const lead = bytes[index] ?? 0;
+  const lead = Number(bytes[index]);
   if (lead < 0x80) return { point: lead, length: 1 };
   const count = continuationCount(lead);
   let point = lead & (0x3f >> count);

@@ -127,6 +127,10 @@ function isShortEscape(unit: number): boolean {
   return unit >= 8 && unit <= 13 && unit !== 11;
 }
 
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
 function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000;
 }
@@ -135,7 +139,8 @@ function isLowSurrogate(unit: number): boolean {
 export function codePointsEnd(text: string, count: number): number {
   let end = 0;
   for (let left = count; left > 0 && end < text.length; left -= 1) {
-    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+    const paired = isHighSurrogate(text.charCodeAt(end)) && isLowSurrogate(text.charCodeAt(end + 1));
+    end += paired ? 2 : 1;
   }
   return end;
 }
