@@ -104,21 +104,20 @@ function settledBy(draft: Draft, operation: Operation): Settle {
   if (draft.rootEnd !== null || draft.terminal) return settle(draft);
   const at = operation.kind === 'set_state' ? operation.nextFireAt : null;
   const openWaits = settleWaits(draft);
-  switch (draft.state) {
-    case 'scheduled':
-      return { state: 'scheduled', nextFireAt: at, dueAt: at ?? draft.env.now, openWaits, failure: null };
-    case 'waiting':
-      // An operator's hold: it stays until somebody changes it (http-api.md 6.1).
-      return {
-        state: 'waiting',
-        nextFireAt: at,
-        dueAt: at,
-        openWaits: Math.max(1, openWaits),
-        failure: null,
-      };
-    default:
-      return { state: draft.state, nextFireAt: null, dueAt: null, openWaits, failure: null };
+  if (draft.state === 'scheduled') {
+    return { state: 'scheduled', nextFireAt: at, dueAt: at ?? draft.env.now, openWaits, failure: null };
   }
+  if (draft.state === 'waiting') {
+    // An operator's hold: it stays until somebody changes it (http-api.md 6.1).
+    return {
+      state: 'waiting',
+      nextFireAt: at,
+      dueAt: at,
+      openWaits: Math.max(1, openWaits),
+      failure: null,
+    };
+  }
+  return { state: draft.state, nextFireAt: null, dueAt: null, openWaits, failure: null };
 }
 
 function settleWaits(draft: Draft): number {

@@ -1,13 +1,12 @@
 import type { Hints } from '../ports/hints.ts';
-import type { Clock } from '../ports/system.ts';
+import { type Alarm, createAlarm, every } from './alarm.ts';
 import type { LocalRunner } from './local-runner.ts';
 import { type SweepSettings, claimDue, sweep } from './sweep.ts';
+import type { TurnEnd } from './turn.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** How often a process looks whether its running handlers are to be cancelled (RULINGS B22). */
 const WATCH_MS = 250;
-/** Waits longer than this are left to the sweep, which arms the timer anew. */
-const LONGEST_TIMER_MS = 15 * 60 * 1000;
 
 export interface ResidentSettings extends SweepSettings {
   readonly leaseMs: number;
@@ -16,122 +15,102 @@ export interface ResidentSettings extends SweepSettings {
   readonly sweepMs: number;
 }
 
-export interface ResidentLoop {
-  start(): void;
-  /** Claims nothing more; resolves when the turns of this process have ended. */
-  stop(): Promise<void>;
-  /** False once the loop has stopped. */
-  isAlive(): boolean;
-}
-
 /**
- * Keeps a process working that lives on: a timer for the next due instant instead of polling, a tick only for what other
+ * Keeps a process working that lives on: an alarm for the next due instant instead of polling, a tick only for what other
  * processes leave behind, and the sweep, on which everything may rely.
  */
-export function createResidentLoop(
-  deps: TurnDeps,
-  runner: LocalRunner,
-  settings: ResidentSettings,
-): ResidentLoop {
-  const alarm = createAlarm(deps.clock, () => void claimNow());
-  let alive = false;
-  let claiming = false;
-  let claimAgain = false;
-  let backlog = false;
-  const cancels: (() => void)[] = [];
+export class ResidentLoop {
+  private readonly deps: TurnDeps;
+  private readonly runner: LocalRunner;
+  private readonly settings: ResidentSettings;
+  private readonly alarm: Alarm;
+  private alive = false;
+  private claiming = false;
+  private claimAgain = false;
+  /** There was more to claim than this process had room for. */
+  private backlog = false;
+  private stops: (() => void)[] = [];
 
-  const claimNow = async (): Promise<void> => {
-    if (!alive) return;
-    claimAgain = true;
-    if (claiming) return;
-    claiming = true;
+  constructor(deps: TurnDeps, runner: LocalRunner, settings: ResidentSettings) {
+    this.deps = deps;
+    this.runner = runner;
+    this.settings = settings;
+    this.alarm = createAlarm(deps.clock, () => void this.claim());
+    runner.onTurnEnd((_, end) => this.afterTurn(end));
+  }
+
+  /** False before `start` and once the loop has stopped. */
+  get isAlive(): boolean {
+    return this.alive;
+  }
+
+  start(): void {
+    this.alive = true;
+    const { tickMs, sweepMs, leaseMs } = this.settings;
+    this.repeat(sweepMs, () => this.sweepOnce());
+    this.repeat(Math.max(1, Math.floor(leaseMs / 3)), () => this.runner.renewLeases());
+    this.repeat(WATCH_MS, () => this.runner.watchInboxes());
+    if (tickMs !== null) this.repeat(tickMs, () => this.claim());
+    this.sweepOnce().catch((error: unknown) => this.report(error));
+  }
+
+  /** Claims nothing more; resolves when the turns of this process have ended. */
+  async stop(): Promise<void> {
+    this.alive = false;
+    this.alarm.disarm();
+    for (const stop of this.stops) stop();
+    this.stops = [];
+    await this.runner.drain();
+  }
+
+  private repeat(periodMs: number, work: () => Promise<unknown>): void {
+    this.stops.push(every(this.deps.clock, periodMs, work, (error) => this.report(error)));
+  }
+
+  private async sweepOnce(): Promise<void> {
+    const { more } = await sweep(this.deps, this.runner, this.settings);
+    if (more) await this.claim();
+    await this.armNext();
+  }
+
+  /** One claim at a time; a call during a claim is one more look after it. */
+  private async claim(): Promise<void> {
+    this.claimAgain = true;
+    if (this.claiming) return;
+    this.claiming = true;
     try {
-      while (claimAgain && alive) {
-        claimAgain = false;
-        const { more } = await claimDue(deps, runner, settings);
-        // A full batch, or no room to ask: there is probably more, and turns that end make room for it.
-        backlog = more || runner.room === 0;
-        claimAgain ||= more && runner.room > 0;
-      }
-      await armNext();
+      await this.claimAll();
+      await this.armNext();
     } catch (error) {
-      deps.log.warn('due instances could not be claimed', { error: String(error) });
+      this.report(error);
     } finally {
-      claiming = false;
+      this.claiming = false;
     }
-  };
+  }
 
-  const armNext = async (): Promise<void> => {
-    const { now, dueAt } = await deps.store.nextWake();
-    if (dueAt !== null && runner.room > 0) alarm.arm(Math.max(0, dueAt - now));
-  };
+  private async claimAll(): Promise<void> {
+    while (this.claimAgain && this.alive) {
+      this.claimAgain = false;
+      const { more } = await claimDue(this.deps, this.runner, this.settings);
+      this.backlog = more || this.runner.room === 0;
+      this.claimAgain ||= more && this.runner.room > 0;
+    }
+  }
 
-  const every = (periodMs: number, work: () => Promise<unknown>): void => {
-    let disarm = (): void => undefined;
-    const run = async (): Promise<void> => {
-      try {
-        await work();
-      } catch (error) {
-        deps.log.warn('a periodic task failed', { error: String(error) });
-      }
-      if (alive) disarm = deps.clock.after(periodMs, () => void run());
-    };
-    disarm = deps.clock.after(periodMs, () => void run());
-    cancels.push(() => disarm());
-  };
+  private async armNext(): Promise<void> {
+    const { now, dueAt } = await this.deps.store.nextWake();
+    if (this.alive && dueAt !== null && this.runner.room > 0) this.alarm.arm(Math.max(0, dueAt - now));
+  }
 
-  runner.onTurnEnd((_, end) => {
-    if (!alive) return;
-    if (end.kind === 'settled' && end.dueAt !== null) alarm.arm(Math.max(0, end.dueAt - end.now));
-    if (backlog && runner.room >= settings.batchSize / 4) void claimNow();
-  });
+  private afterTurn(end: TurnEnd): void {
+    if (!this.alive) return;
+    if (end.kind === 'settled' && end.dueAt !== null) this.alarm.arm(Math.max(0, end.dueAt - end.now));
+    if (this.backlog && this.runner.room >= this.settings.batchSize / 4) void this.claim();
+  }
 
-  return {
-    start: () => {
-      alive = true;
-      if (settings.tickMs !== null) every(settings.tickMs, claimNow);
-      every(settings.sweepMs, () => sweep(deps, runner, settings).then(armNext));
-      every(Math.max(1, Math.floor(settings.leaseMs / 3)), () => runner.renewLeases());
-      every(WATCH_MS, () => runner.watchInboxes());
-      void sweep(deps, runner, settings).then(armNext, (error: unknown) => {
-        deps.log.warn('the first sweep failed', { error: String(error) });
-      });
-    },
-    stop: async () => {
-      alive = false;
-      alarm.disarm();
-      for (const cancel of cancels) cancel();
-      await runner.drain();
-    },
-    isAlive: () => alive,
-  };
-}
-
-interface Alarm {
-  /** Rings after this long, unless it is set to ring earlier already. */
-  arm(delayMs: number): void;
-  disarm(): void;
-}
-
-function createAlarm(clock: Clock, ring: () => void): Alarm {
-  let at: number | null = null;
-  let cancel = (): void => undefined;
-  return {
-    arm: (delayMs) => {
-      const wanted = clock.monotonicMs() + Math.min(delayMs, LONGEST_TIMER_MS);
-      if (at !== null && at <= wanted) return;
-      cancel();
-      at = wanted;
-      cancel = clock.after(wanted - clock.monotonicMs(), () => {
-        at = null;
-        ring();
-      });
-    },
-    disarm: () => {
-      cancel();
-      at = null;
-    },
-  };
+  private report(error: unknown): void {
+    this.deps.log.warn('the engine loop could not reach the database', { error: String(error) });
+  }
 }
 
 /** Hints inside one process: the instance is looked at directly. A delayed one is the alarm's business. */

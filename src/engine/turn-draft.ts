@@ -1,3 +1,4 @@
+import { giveUp } from '../core/run/advance.ts';
 import { Draft, type Env, type HandlerKind } from '../core/run/draft.ts';
 import { Knowledge } from '../core/run/knowledge.ts';
 import type { Plan } from '../core/run/plan.ts';
@@ -48,4 +49,15 @@ function kindOf(deps: TurnDeps, handler: string): HandlerKind {
     case 'unknown':
       return 'worker';
   }
+}
+
+/** [REC-3]: a run that ends its process again and again is given up, so that it cannot take others along. */
+export function giveUpAfterRecoveries(deps: TurnDeps, draft: Draft, claim: Claim): void {
+  const { maxRecoveries } = deps.limits;
+  if (!claim.takenOver || maxRecoveries === 0 || draft.record.recoveryCount <= maxRecoveries) return;
+  giveUp(draft, {
+    message: `the process that ran it ended ${draft.record.recoveryCount} times in a row`,
+    retryable: false,
+    code: 'MAX_RETRIES_EXCEEDED',
+  });
 }

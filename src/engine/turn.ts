@@ -1,4 +1,4 @@
-import { advance, finishCall, giveUp } from '../core/run/advance.ts';
+import { advance, finishCall } from '../core/run/advance.ts';
 import type { Settle } from '../core/run/changes.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { applyFacts } from '../core/run/facts.ts';
@@ -8,16 +8,15 @@ import type { Claim, InboxRow, TurnCommit } from '../ports/store/turn.ts';
 import { type Lease, leaseOf } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
 import { TurnCalls } from './turn-calls.ts';
-import { STEPS_PER_TURN_AT_ONCE, type TurnDeps } from './turn-deps.ts';
-import { draftOf } from './turn-draft.ts';
+import { TurnBudget } from './turn-budget.ts';
+import { TurnClock } from './turn-clock.ts';
+import type { TurnDeps } from './turn-deps.ts';
+import { draftOf, giveUpAfterRecoveries } from './turn-draft.ts';
 import { callEscalations, hintsOf, startCall } from './turn-effects.ts';
 import { TurnWaits } from './turn-waits.ts';
 
-/** Bound of what pure leaves may gather before a commit (RULINGS A38). */
-const PURE_LEAVES_PER_COMMIT = 64;
+/** Refused commits in a row; each means that another fact came in between. */
 const RELOADS_MAX = 20;
-/** No new leaf is started with less than this left of the invocation ([TURN-4]). */
-const RESERVE_MS = 5_000;
 
 export type TurnEnd =
   | {
@@ -42,11 +41,9 @@ export class Turn {
   private seenSeq = 0;
   private mayRun: boolean;
   private committedOnce = false;
-  private pureLeaves = 0;
-  private stepsStarted = 0;
   private inboxCalled = false;
-  private stopping = false;
-  private clockAt: { readonly now: number; readonly monotonicMs: number };
+  private readonly budget: TurnBudget;
+  private readonly clock: TurnClock;
 
   constructor(deps: TurnDeps, claim: Claim, now: number) {
     this.deps = deps;
@@ -56,7 +53,8 @@ export class Turn {
     this.calls = new TurnCalls(deps, () => this.waits.interrupt());
     this.rev = claim.instance.rev;
     this.mayRun = claim.mayRun;
-    this.clockAt = { now, monotonicMs: deps.clock.monotonicMs() };
+    this.budget = new TurnBudget(deps, this.lease);
+    this.clock = new TurnClock(deps.clock, now);
   }
 
   /** Handlers are running: the runner watches the inbox of such turns. */
@@ -83,7 +81,7 @@ export class Turn {
 
   /** Starts nothing new; what runs may end (shutdown). */
   stop(): void {
-    this.stopping = true;
+    this.budget.stop();
     this.waits.interrupt();
   }
 
@@ -131,19 +129,19 @@ export class Turn {
       mode: 'hint',
     });
     if (answer.status !== 'claimed' || answer.claim.epoch !== ref.epoch) return null;
-    this.syncClock(answer.now);
+    this.clock.sync(answer.now);
     return answer.claim;
   }
 
   private async runDraft(claim: Claim): Promise<TurnEnd | 'reload'> {
     const plan = await this.deps.definitions.plan(claim.tenantId, claim.instance.sequenceId);
     if (plan === null) throw new Error(`the definition ${claim.instance.sequenceId} cannot be read`);
-    const draft = draftOf(this.deps, plan, claim, this.now());
+    const draft = draftOf(this.deps, plan, claim, this.clock.now());
     this.rev = claim.instance.rev;
     this.calls.keep(draft);
     this.takeInbox(draft, claim.inbox);
     this.mayRun ||= draft.moved;
-    this.checkRecoveries(draft, claim);
+    giveUpAfterRecoveries(this.deps, draft, claim);
     for (;;) {
       const step = await this.round(draft);
       if (step === 'lost') return { kind: 'lost' };
@@ -151,29 +149,19 @@ export class Turn {
     }
   }
 
-  private checkRecoveries(draft: Draft, claim: Claim): void {
-    const { maxRecoveries } = this.deps.limits;
-    if (!claim.takenOver || maxRecoveries === 0 || draft.record.recoveryCount <= maxRecoveries) return;
-    giveUp(draft, {
-      message: `the process that ran it ended ${draft.record.recoveryCount} times in a row`,
-      retryable: false,
-      code: 'MAX_RETRIES_EXCEEDED',
-    });
-  }
-
   private async round(draft: Draft): Promise<Step | TurnEnd> {
-    draft.env.now = this.now();
+    draft.env.now = this.clock.now();
     if (this.inboxCalled && !(await this.readInbox(draft))) return 'lost';
     this.calls.takeFinished(draft);
     if (draft.rootEnd !== 'failed') await this.advance(draft);
     this.calls.abortCancelled(draft);
     const pure = draft.ready.filter((dispatch) => dispatch.pure);
-    if (pure.length > 0 && this.mayStart()) return this.runPure(draft, pure);
+    if (pure.length > 0 && this.budget.mayStart()) return this.runPure(draft, pure);
     if (pure.length > 0) draft.runnableLeft = true;
     const ready = draft.ready.filter((dispatch) => !dispatch.pure);
     if (ready.length > 0) return this.startReady(draft, ready);
     if (this.calls.size > 0) return this.waitDurably(draft, null);
-    if (draft.runnableLeft && this.mayStart()) return this.makeRoom(draft);
+    if (draft.runnableLeft && this.budget.mayStart()) return this.makeRoom(draft);
     const wake = earliestWake(draft);
     if (wake !== null && this.waitsInPlace(draft, wake)) return this.waitDurably(draft, wake);
     return this.finish(draft);
@@ -181,37 +169,22 @@ export class Turn {
 
   private async advance(draft: Draft): Promise<void> {
     for (;;) {
-      const needs = advance(draft, { room: this.room(), mayRun: this.mayRun });
+      const needs = advance(draft, { room: this.budget.room(this.calls.size), mayRun: this.mayRun });
       draft.takenOver &&= draft.ready.length === 0;
       if (needs === null) return;
       await readNeeds(this.deps.store, draft, needs);
     }
   }
 
-  private room(): number {
-    if (!this.mayStart()) return 0;
-    const { maxStepsPerTurn } = this.deps.limits;
-    const left = maxStepsPerTurn === 0 ? STEPS_PER_TURN_AT_ONCE : maxStepsPerTurn - this.stepsStarted;
-    return Math.min(STEPS_PER_TURN_AT_ONCE - this.calls.size, this.deps.steps.free(), left);
-  }
-
-  private mayStart(): boolean {
-    const { maxStepsPerTurn, remainingTimeMs } = this.deps.limits;
-    if (this.stopping || !this.lease.maySpend()) return false;
-    if (remainingTimeMs !== null && remainingTimeMs() < RESERVE_MS) return false;
-    return maxStepsPerTurn === 0 || this.stepsStarted < maxStepsPerTurn;
-  }
-
   /** Pure leaves run at once, one after the other, and share the next commit. */
   private async runPure(draft: Draft, pure: readonly Dispatch[]): Promise<Step> {
     for (const dispatch of pure) {
-      if (!this.mayStart()) break;
-      this.stepsStarted += 1;
-      this.pureLeaves += 1;
+      if (!this.budget.mayStart()) break;
+      this.budget.countPure();
       const outcome = await startCall(this.deps, draft, this.lease, dispatch).outcome;
       finishCall(draft, dispatch, outcome);
     }
-    return this.pureLeaves < PURE_LEAVES_PER_COMMIT ? 'again' : this.commit(draft, null);
+    return this.budget.commitIsDue ? this.commit(draft, null) : 'again';
   }
 
   /**
@@ -229,7 +202,7 @@ export class Turn {
     }
     for (const dispatch of ready) {
       if (!this.lease.maySpend()) return 'lost';
-      this.stepsStarted += 1;
+      this.budget.countEffect();
       this.calls.start(draft, this.lease, dispatch);
     }
     return 'again';
@@ -243,7 +216,7 @@ export class Turn {
   }
 
   private waitsInPlace(draft: Draft, wake: number): boolean {
-    if (terminalState(draft) !== null || draft.state === 'paused' || !this.mayStart()) return false;
+    if (terminalState(draft) !== null || draft.state === 'paused' || !this.budget.mayStart()) return false;
     return draft.env.now < wake && wake - draft.env.now <= this.deps.limits.inPlaceWaitMs;
   }
 
@@ -254,7 +227,7 @@ export class Turn {
       if (step !== 'again') return step;
     }
     if (this.calls.hasFinished || this.inboxCalled) return 'again';
-    await this.waits.wait(until === null ? null : until - this.now());
+    await this.waits.wait(until === null ? null : until - this.clock.now());
     return this.lease.leftMs() > 0 ? 'again' : 'lost';
   }
 
@@ -279,7 +252,7 @@ export class Turn {
     const settled = untouched ? settleUntouched(draft) : settle(draft);
     const step = await this.commit(draft, settled);
     if (step !== 'again') return step;
-    return { kind: 'settled', state: settled.state, dueAt: settled.dueAt, now: this.now() };
+    return { kind: 'settled', state: settled.state, dueAt: settled.dueAt, now: this.clock.now() };
   }
 
   private async commit(draft: Draft, settled: Settle | null): Promise<Step> {
@@ -300,7 +273,7 @@ export class Turn {
       settle: settled,
     };
     const { now, verdict } = await this.deps.committer.commit(turn);
-    this.syncClock(now);
+    this.clock.sync(now);
     switch (verdict.verdict) {
       case 'ok':
       case 'already':
@@ -323,7 +296,7 @@ export class Turn {
     verdict: { readonly granted: boolean; readonly inbox: readonly InboxRow[] },
   ): void {
     this.rev += 1;
-    this.pureLeaves = 0;
+    this.budget.committed();
     this.committedOnce = true;
     this.calls.committed();
     if (verdict.granted) draft.grant();
@@ -332,14 +305,5 @@ export class Turn {
     const hints = hintsOf(draft, turn);
     if (hints.length > 0) this.deps.hints.send(hints);
     if (turn.settle === null) this.takeInbox(draft, verdict.inbox);
-  }
-
-  private syncClock(now: number): void {
-    this.clockAt = { now, monotonicMs: this.deps.clock.monotonicMs() };
-  }
-
-  /** Database time, carried on by the monotonic clock since the last answer (RULINGS A25). */
-  private now(): number {
-    return Math.floor(this.clockAt.now + this.deps.clock.monotonicMs() - this.clockAt.monotonicMs);
   }
 }

@@ -1,0 +1,58 @@
+import type { Lease } from './lease.ts';
+import { STEPS_PER_TURN_AT_ONCE, type TurnDeps } from './turn-deps.ts';
+
+/** Bound of what pure leaves may gather before a commit (RULINGS A38). */
+const PURE_LEAVES_PER_COMMIT = 64;
+/** No new leaf is started with less than this left of the invocation ([TURN-4]). */
+const RESERVE_MS = 5_000;
+
+/** What a turn may still start: lease, time of the invocation, steps of the invocation, slots of the process. */
+export class TurnBudget {
+  private readonly deps: TurnDeps;
+  private readonly lease: Lease;
+  private stepsStarted = 0;
+  private pureLeaves = 0;
+  private stopped = false;
+
+  constructor(deps: TurnDeps, lease: Lease) {
+    this.deps = deps;
+    this.lease = lease;
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  mayStart(): boolean {
+    const { maxStepsPerTurn, remainingTimeMs } = this.deps.limits;
+    if (this.stopped || !this.lease.maySpend()) return false;
+    if (remainingTimeMs !== null && remainingTimeMs() < RESERVE_MS) return false;
+    return maxStepsPerTurn === 0 || this.stepsStarted < maxStepsPerTurn;
+  }
+
+  /** Effect leaves that may begin beside those that run. */
+  room(running: number): number {
+    if (!this.mayStart()) return 0;
+    const { maxStepsPerTurn } = this.deps.limits;
+    const left = maxStepsPerTurn === 0 ? STEPS_PER_TURN_AT_ONCE : maxStepsPerTurn - this.stepsStarted;
+    return Math.min(STEPS_PER_TURN_AT_ONCE - running, this.deps.steps.free(), left);
+  }
+
+  countEffect(): void {
+    this.stepsStarted += 1;
+  }
+
+  countPure(): void {
+    this.stepsStarted += 1;
+    this.pureLeaves += 1;
+  }
+
+  /** Pure leaves have gathered enough: their rows go now. */
+  get commitIsDue(): boolean {
+    return this.pureLeaves >= PURE_LEAVES_PER_COMMIT;
+  }
+
+  committed(): void {
+    this.pureLeaves = 0;
+  }
+}

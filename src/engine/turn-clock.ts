@@ -1,0 +1,23 @@
+import type { Clock } from '../ports/system.ts';
+
+/** Database time inside a turn: the last answer's instant, carried on by the monotonic clock (RULINGS A25). */
+export class TurnClock {
+  private readonly clock: Clock;
+  private answeredAt: number;
+  private monotonicMs: number;
+
+  constructor(clock: Clock, now: number) {
+    this.clock = clock;
+    this.answeredAt = now;
+    this.monotonicMs = clock.monotonicMs();
+  }
+
+  sync(now: number): void {
+    this.answeredAt = now;
+    this.monotonicMs = this.clock.monotonicMs();
+  }
+
+  now(): number {
+    return Math.floor(this.answeredAt + this.clock.monotonicMs() - this.monotonicMs);
+  }
+}
