@@ -1,7 +1,8 @@
 import type { Claim } from '../ports/store/turn.ts';
 import { operate } from './operate.ts';
 import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
-import { Turn, type TurnEnd } from './turn.ts';
+import { Turn } from './turn.ts';
+import type { TurnEnd } from './turn-end.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 const NUDGE_WITHIN_MS = 2_000;

@@ -2,11 +2,13 @@ import type { Hints } from '../ports/hints.ts';
 import { type Alarm, createAlarm, every } from './alarm.ts';
 import type { LocalRunner } from './local-runner.ts';
 import { type SweepSettings, claimDue, sweep } from './sweep.ts';
-import type { TurnEnd } from './turn.ts';
+import type { TurnEnd } from './turn-end.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** How often a process looks whether its running handlers are to be cancelled (RULINGS B22). */
 const WATCH_MS = 250;
+/** Pause before a second look for what is due but could not be claimed: others hold it, or its limit is reached. */
+const SECOND_LOOK_MS = 100;
 
 export interface ResidentSettings extends SweepSettings {
   readonly leaseMs: number;
@@ -70,7 +72,7 @@ export class ResidentLoop {
   private async sweepOnce(): Promise<void> {
     const { more } = await sweep(this.deps, this.runner, this.settings);
     if (more) await this.claim();
-    await this.armNext();
+    await this.armNext(SECOND_LOOK_MS);
   }
 
   /** One claim at a time; a call during a claim is one more look after it. */
@@ -79,8 +81,8 @@ export class ResidentLoop {
     if (this.claiming) return;
     this.claiming = true;
     try {
-      await this.claimAll();
-      await this.armNext();
+      const claimed = await this.claimAll();
+      await this.armNext(claimed === 0 ? SECOND_LOOK_MS : 0);
     } catch (error) {
       this.report(error);
     } finally {
@@ -88,18 +90,22 @@ export class ResidentLoop {
     }
   }
 
-  private async claimAll(): Promise<void> {
+  private async claimAll(): Promise<number> {
+    let total = 0;
     while (this.claimAgain && this.alive) {
       this.claimAgain = false;
-      const { more } = await claimDue(this.deps, this.runner, this.settings);
+      const { more, claimed } = await claimDue(this.deps, this.runner, this.settings);
+      total += claimed;
       this.backlog = more || this.runner.room === 0;
       this.claimAgain ||= more && this.runner.room > 0;
     }
+    return total;
   }
 
-  private async armNext(): Promise<void> {
+  private async armNext(leastDelayMs: number): Promise<void> {
     const { now, dueAt } = await this.deps.store.nextWake();
-    if (this.alive && dueAt !== null && this.runner.room > 0) this.alarm.arm(Math.max(0, dueAt - now));
+    if (!this.alive || dueAt === null || this.runner.room === 0) return;
+    this.alarm.arm(Math.max(leastDelayMs, dueAt - now));
   }
 
   private afterTurn(end: TurnEnd): void {

@@ -3,7 +3,6 @@ import type { Settle } from '../core/run/changes.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { applyFacts } from '../core/run/facts.ts';
 import { earliestWake, settle, settleUntouched, terminalState } from '../core/run/settle.ts';
-import type { InstanceState } from '../core/run/states.ts';
 import type { Claim, InboxRow, TurnCommit } from '../ports/store/turn.ts';
 import { type Lease, leaseOf } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
@@ -13,20 +12,11 @@ import { TurnClock } from './turn-clock.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { draftOf, giveUpAfterRecoveries } from './turn-draft.ts';
 import { callEscalations, hintsOf, startCall } from './turn-effects.ts';
+import type { TurnEnd } from './turn-end.ts';
 import { TurnWaits } from './turn-waits.ts';
 
 /** Refused commits in a row; each means that another fact came in between. */
 const RELOADS_MAX = 20;
-
-export type TurnEnd =
-  | {
-      readonly kind: 'settled';
-      readonly state: InstanceState;
-      readonly dueAt: number | null;
-      readonly now: number;
-    }
-  /** The lease is somebody else's, or the turn broke off; the row says what comes next. */
-  | { readonly kind: 'lost' };
 
 type Step = 'again' | 'reload' | 'lost';
 
