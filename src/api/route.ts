@@ -169,6 +169,11 @@ function checkParts<P extends z.ZodType, Q extends z.ZodType>(
   spec: PartsSpec<P, Q>,
   call: RawCall,
 ): Result<{ readonly path: z.output<P>; readonly filter: z.output<Q> }, Refusal> {
+  const texts = [...Object.values(call.params), ...Object.entries(call.query).flat()];
+  // It cannot be stored, so nothing has it; the database would answer with an error of its own.
+  if (texts.some((text) => text.includes('\u0000'))) {
+    return refuse('invalid_argument', 'a parameter contains the character U+0000');
+  }
   const path = spec.params.safeParse(call.params);
   if (!path.success) return parameterProblem(path.error, call.params);
   const filter = spec.query.safeParse(call.query);

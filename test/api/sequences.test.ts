@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { nextId } from '../support/turn-builder.ts';
-import { type ApiFixture, createFixture, OTHER_TENANT, TENANT } from './support/api-fixture.ts';
+import { type ApiFixture, createFixture, OTHER_TENANT } from './support/api-fixture.ts';
 import { document, published, startBody } from './support/documents.ts';
 
 let api: ApiFixture;

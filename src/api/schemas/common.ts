@@ -47,27 +47,25 @@ export const CountParameter = z
 
 export const BooleanParameter = z.enum(['true', 'false']).transform((text) => text === 'true');
 
-/** Text of a query or path. NUL cannot be stored, so nothing has it. */
-export const TextParameter = z
-  .string()
-  .refine((text) => !text.includes('\u0000'), { error: 'contains the character U+0000' });
-
 export const limitParameter = (standard: number, maximum: number) =>
   CountParameter.transform((value) => Math.min(value, maximum)).default(standard);
 
 export const OffsetParameter = CountParameter.default(0);
 
 /** A filter that is given but blank counts as absent. */
-export const FilterParameter = TextParameter.nullish().transform((text) => {
-  const trimmed = text?.trim() ?? '';
-  return trimmed === '' ? null : trimmed;
-});
+export const FilterParameter = z
+  .string()
+  .nullish()
+  .transform((text) => {
+    const trimmed = text?.trim() ?? '';
+    return trimmed === '' ? null : trimmed;
+  });
 
 export const UuidFilter = Uuid.nullish().transform((id) => id ?? null);
 
 export const NoParameters = z.object({});
 export const IdPath = z.object({ id: Uuid });
-export const SlugPath = z.object({ slug: TextParameter });
+export const SlugPath = z.object({ slug: z.string() });
 
 /** Epoch milliseconds as the wire shows them. */
 export function timestamp(atMs: number): string {

@@ -2,14 +2,7 @@ import * as z from 'zod';
 import { SequenceStatus } from '../../core/definition/document.ts';
 import { mergeObjects, type JsonObject } from '../../core/json.ts';
 import type { SequenceRecord } from '../../ports/store/catalog.ts';
-import {
-  FilterParameter,
-  JsonObjectValue,
-  limitParameter,
-  OffsetParameter,
-  TextParameter,
-  Uuid,
-} from './common.ts';
+import { FilterParameter, JsonObjectValue, limitParameter, OffsetParameter, Uuid } from './common.ts';
 
 /** The stored document with status and `deprecated` of the row (http-api.md 3.1). */
 export const SequenceBody = JsonObjectValue;
@@ -45,8 +38,8 @@ export const SequenceListQuery = z.object({ tenant_id: FilterParameter, namespac
 /** `tenant_id` may be absent where the call has a tenant anyway. */
 export const SequenceNameQuery = z.object({
   tenant_id: FilterParameter,
-  namespace: TextParameter,
-  name: TextParameter,
+  namespace: z.string(),
+  name: z.string(),
   version: z
     .string()
     .regex(/^-?\d{1,10}$/, { error: 'expected a whole number' })

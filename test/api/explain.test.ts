@@ -1,0 +1,164 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { frame, leaf, nextId, settleAs, waitingLeaf, write } from '../support/turn-builder.ts';
+import { type ApiFixture, createFixture } from './support/api-fixture.ts';
+import { published, startBody, started } from './support/documents.ts';
+import { ended, takeTurn, waitingForAnswer, waitingForWorker } from './support/seeded-runs.ts';
+
+let api: ApiFixture;
+beforeEach(() => {
+  api = createFixture();
+});
+
+const explain = async (id: string) => (await api.call('GET', `/instances/${id}/explain`)).body;
+const NOW = '2027-02-11T08:00:00.000Z';
+
+describe('GET /instances/{id}/explain', () => {
+  it('says that a fresh instance waits for a turn', async () => {
+    const id = await started(api);
+    expect(await explain(id)).toEqual({
+      instance_id: id,
+      state: 'scheduled',
+      summary: `The instance is due and waits for a turn since ${NOW}; a turn looks at it at ${NOW}.`,
+      observed_at: NOW,
+      waiting_on: [
+        {
+          kind: 'due',
+          block_id: null,
+          iteration: '',
+          since: NOW,
+          until: null,
+          detail: 'is due and waits for a turn',
+        },
+      ],
+      lease: null,
+      next: { action: 'claim', at: NOW },
+      inbox_pending: 0,
+      claims: { count: 0, take_overs_in_row: 0 },
+    });
+  });
+
+  it('says when an instance starts that is not due', async () => {
+    const id = await started(api, { next_fire_at: '2027-03-01T00:00:00Z' });
+    const { waiting_on: waits, next, summary } = await explain(id);
+    expect(waits).toMatchObject([{ kind: 'timer', until: '2027-03-01T00:00:00.000Z' }]);
+    expect(next).toEqual({ action: 'claim', at: '2027-03-01T00:00:00.000Z' });
+    expect(summary).toContain('2027-03-01');
+  });
+
+  it('names the holder of the lease, also after it has expired', async () => {
+    const id = await started(api);
+    const lease = { leaseToken: nextId(), leaseOwner: 'process-a', leaseMs: 60_000 };
+    const tenantId = (await api.store.getInstance(null, id))?.tenantId ?? '';
+    await api.store.claimOne({ tenantId, instanceId: id, mode: 'hint', ...lease });
+    expect(await explain(id)).toMatchObject({
+      state: 'running',
+      lease: { owner: 'process-a', until: '2027-02-11T08:01:00.000Z', expired: false },
+      waiting_on: [{ kind: 'lease' }],
+      next: { action: 'turn', at: '2027-02-11T08:01:00.000Z' },
+      claims: { count: 1 },
+    });
+    api.clock.now += 61_000;
+    expect(await explain(id)).toMatchObject({ lease: { expired: true }, next: { action: 'take_over' } });
+  });
+
+  it('names the gate, its choices and its end', async () => {
+    const id = await waitingForAnswer(api);
+    const { waiting_on: waits, next, summary } = await explain(id);
+    expect(waits).toEqual([
+      {
+        kind: 'gate',
+        block_id: 'first',
+        iteration: '',
+        since: NOW,
+        until: '2027-02-11T09:00:00.000Z',
+        detail: 'waits for one of the answers yes, no',
+      },
+    ]);
+    expect(next).toEqual({ action: 'claim', at: '2027-02-11T09:00:00.000Z' });
+    expect(summary).toMatch(
+      /^Block 'first' waits for one of the answers yes, no until 2027-02-11T09:00:00.000Z/,
+    );
+  });
+
+  it('names the handler that a worker must serve, then the worker', async () => {
+    const { id } = await waitingForWorker(api);
+    expect(await explain(id)).toMatchObject({
+      waiting_on: [
+        { kind: 'task', block_id: 'first', detail: "waits for a worker that serves 'parcel_lookup'" },
+      ],
+      next: { action: 'fact', at: null },
+    });
+    await api.call('POST', '/workers/tasks/poll', {
+      body: { handler_name: 'parcel_lookup', worker_id: 'w-1' },
+    });
+    expect((await explain(id)).waiting_on[0].detail).toBe('waits for worker w-1, which claimed it');
+  });
+
+  it('counts facts that no turn has processed', async () => {
+    const { id } = await waitingForWorker(api);
+    await api.call('POST', `/instances/${id}/signals`, { body: { signal_type: 'custom:x' } });
+    expect(await explain(id)).toMatchObject({ inbox_pending: 1, next: { action: 'claim' } });
+  });
+
+  it.each([
+    ['delay', 'timer', 'waits for its delay'],
+    ['retry', 'timer', 'waits for try 3 after a failure'],
+    ['sleep', 'timer', 'sleeps'],
+    ['child', 'child', 'waits for the instance child-id'],
+    ['event', 'event', 'waits for an event'],
+  ] as const)('explains the reason %s', async (reason, kind, detail) => {
+    const id = await started(api);
+    const wakeAt = api.clock.now + 5000;
+    const waiting = { wakeAt, attempt: 2, childId: 'child-id', startedAt: api.clock.now };
+    const open = reason === 'child' || reason === 'event';
+    const parked = open ? waitingLeaf(reason, waiting) : leaf({ ...waiting, state: 'waiting', reason });
+    await takeTurn(api, id, {
+      frames: [write(frame({ leaf: parked }))],
+      settle: open
+        ? settleAs('waiting', { openWaits: 1 })
+        : settleAs('scheduled', { dueAt: wakeAt, nextFireAt: wakeAt }),
+    });
+    const explained = await explain(id);
+    expect(explained.waiting_on).toMatchObject([{ kind, block_id: 'first', detail }]);
+    expect(explained.summary).toContain(detail);
+  });
+
+  it('names the block of a loop that waits between its passes', async () => {
+    const blocks = [
+      { type: 'loop', id: 'poll', condition: 'true', body: [{ type: 'step', id: 'in', handler: 'noop' }] },
+    ];
+    const sequenceId = await published(api, { name: 'polling', blocks });
+    const { id } = (await api.call('POST', '/instances', { body: startBody(sequenceId) })).body;
+    const pollUntil = api.clock.now + 30_000;
+    const detail = { kind: 'loop', passes: 1, inPass: false, pollUntil } as const;
+    await takeTurn(api, id, {
+      frames: [write(frame()), write(frame({ blockId: 'poll', detail }))],
+      settle: settleAs('scheduled', { dueAt: pollUntil, nextFireAt: pollUntil }),
+    });
+    expect((await explain(id)).waiting_on).toMatchObject([
+      { kind: 'timer', block_id: 'poll', until: '2027-02-11T08:00:30.000Z' },
+    ]);
+  });
+
+  it('says that a paused instance waits for a person', async () => {
+    const id = await started(api);
+    await takeTurn(api, id, {
+      instance: { metadata: { paused_reason: 'budget_exceeded' } },
+      settle: settleAs('paused'),
+    });
+    expect(await explain(id)).toMatchObject({
+      state: 'paused',
+      waiting_on: [{ kind: 'pause', detail: 'is paused (budget_exceeded)' }],
+      next: { action: 'resume', at: null },
+    });
+  });
+
+  it('says how an ended instance ended', async () => {
+    const failed = await explain(await ended(api, 'failed'));
+    expect(failed).toMatchObject({ waiting_on: [], lease: null, next: null });
+    expect(failed.summary).toBe(`The instance ended: failed in 'first' at ${NOW} (upstream answered 503).`);
+    expect((await explain(await ended(api, 'cancelled'))).summary).toBe(
+      `The instance ended: cancelled at ${NOW}.`,
+    );
+  });
+});
