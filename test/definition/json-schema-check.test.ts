@@ -124,6 +124,17 @@ describe('checking schemas', () => {
     expect(validateAgainst(tree, { next: { next: { list: [{}] } } })).toEqual([]);
   });
 
+  it('[PUB-4] refuses many large patterns, and finds them out without writing them out', () => {
+    const pattern = (index: number) => `^${'x'.repeat(index)}.{0,4900}$`;
+    const of = (count: number) => ({
+      anyOf: Array.from({ length: count }, (_, index) => ({ pattern: pattern(index) })),
+    });
+    expect(schemaProblems(of(5))).toEqual([]);
+    expect(schemaProblems(of(6))).toEqual([
+      { pointer: '/anyOf/5/pattern', message: expect.stringContaining('too large together') },
+    ]);
+  });
+
   it('[PUB-4] refuses deep, huge and over-long schemas', () => {
     let deep: Json = {};
     for (let level = 0; level < 200_000; level += 1) deep = { not: deep };

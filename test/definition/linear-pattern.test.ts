@@ -34,6 +34,7 @@ describe('patterns in linear time', () => {
     ['\\/\\.\\*', '/.*'],
     ['^(?:)*$', ''],
     ['^(?:){3,5}x$', 'x'],
+    ['^(?:){0,1000000000}x(?:){1000000000}$', 'x'],
     ['^(?:^|a)b', 'b'],
   ])('%s matches %j', (pattern, text) => {
     expect(new RegExp(pattern, 'u').test(text)).toBe(true);
@@ -117,16 +118,12 @@ describe('patterns in linear time', () => {
     expect(problem(pattern)).toContain('back-references');
   });
 
-  it.each([
-    '((a{0,1000}){0,1000})',
-    '(?:){0,1000000000}',
-    'a{100000}',
-    '(a|b){20000}',
-    '((a{100}){100}|b)+',
-    '((a{100}){101})*',
-  ])('%s is too large when written out', (pattern) => {
-    expect(problem(pattern)).toContain('too large');
-  });
+  it.each(['((a{0,1000}){0,1000})', 'a{100000}', '(a|b){20000}', '((a{100}){100}|b)+', '((a{100}){101})*'])(
+    '%s is too large when written out',
+    (pattern) => {
+      expect(problem(pattern)).toContain('too large');
+    },
+  );
 
   it('long and deeply nested patterns are refused', () => {
     expect(problem('a'.repeat(2001))).toContain('at most 2000 characters');

@@ -6,7 +6,7 @@ import type { Problem } from './problems.ts';
 export const MAX_DOCUMENT_JSON_DEPTH = 512;
 
 /** The largest document as canonical JSON ([LIM-19]). */
-export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
 /**
  * The bounds that every later check relies on: whatever passes may be walked recursively. They come before the shape

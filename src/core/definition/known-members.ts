@@ -10,10 +10,10 @@ import type { Problem } from './problems.ts';
 import { MAX_WARNINGS, type Warning } from './warning.ts';
 
 /** The deepest block ([LIM-2]): the root list has depth 0. */
-export const MAX_BLOCK_DEPTH = 64;
+const MAX_BLOCK_DEPTH = 64;
 
 /** Most blocks of one document, cleanup lists included ([LIM-3]). */
-export const MAX_BLOCKS = 5000;
+const MAX_BLOCKS = 5000;
 
 /** A document as sent, reduced to what the schemas know. `refused` is set when a hard bound was met on the way. */
 export interface KnownMembers {

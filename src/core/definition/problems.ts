@@ -1,6 +1,3 @@
-import type { Json, JsonObject } from '../json.ts';
-import { jsonObject } from '../json.ts';
-
 /** Something that stops a publish. `rule` is the tag of the broken rule, absent for shape errors. */
 export interface Problem {
   readonly path: string;
@@ -33,11 +30,4 @@ function describe(problem: Problem): string {
   const rule = problem.rule === undefined ? '' : ` (${problem.rule})`;
   const place = problem.path === '' ? '' : ` at ${problem.path}`;
   return `${subject}${problem.message}${rule}${place}`;
-}
-
-/** The `details` of an error reply. */
-export function problemsToJson(problems: readonly Problem[]): readonly JsonObject[] {
-  return problems.map((problem) =>
-    jsonObject(Object.entries(problem).filter((entry): entry is [string, Json] => entry[1] !== undefined)),
-  );
 }

@@ -19,8 +19,10 @@ export interface Meter {
   left: number;
 }
 
-/** A compiled pattern. Matching takes time linear in the text, and takes what it costs from the meter. */
+/** A pattern that can be matched in time linear in the text; what it costs is taken from the meter. */
 export interface LinearPattern {
+  /** Instructions of the program, which bound the work for one character. */
+  readonly size: number;
   readonly matches: (text: string, meter: Meter) => boolean;
 }
 
@@ -30,75 +32,104 @@ interface Builder {
   readonly tests: Map<string, CodePointTest>;
 }
 
-/** Compiles a pattern of ECMAScript syntax (flag `u`), or says why it is refused. */
+/**
+ * Reads a pattern of ECMAScript syntax (flag `u`), or says why it is refused. The program is written when it is first
+ * needed: a document may hold many patterns, and publishing it must not cost what running all of them would.
+ */
 export function compilePattern(source: string): Result<LinearPattern, string> {
   const tree = readPattern(source);
   if (!tree.ok) return tree;
-  const builder: Builder = { program: [], tests: new Map() };
-  if (!emit(builder, tree.value)) return err('the pattern is too large when its repeats are written out');
-  const program = [...builder.program, { kind: 'match' } as const];
-  return ok({ matches: (text, meter) => search(program, text, meter) });
+  const size = sizeOf(tree.value) + 1;
+  if (size > MAX_INSTRUCTIONS) return err('the pattern is too large when its repeats are written out');
+  let program: readonly (Instruction | undefined)[] | null = null;
+  const matches = (text: string, meter: Meter): boolean => {
+    program ??= writeProgram(tree.value);
+    return search(program, text, meter);
+  };
+  return ok({ size, matches });
 }
 
-/** Appends the instructions of a node; false when the program would become too large. */
-function emit(builder: Builder, node: PatternNode): boolean {
+function writeProgram(tree: PatternNode): readonly (Instruction | undefined)[] {
+  const builder: Builder = { program: [], tests: new Map() };
+  emit(builder, tree);
+  return [...builder.program, { kind: 'match' }];
+}
+
+/** Instructions that `emit` writes for a node, found without writing them. */
+function sizeOf(node: PatternNode): number {
+  switch (node.kind) {
+    case 'one':
+    case 'assert':
+      return 1;
+    case 'sequence':
+      return sum(node.parts.map(sizeOf));
+    case 'choice':
+      return sum(node.options.map(sizeOf)) + 2 * (node.options.length - 1);
+    case 'repeat': {
+      const part = sizeOf(node.part);
+      if (part === 0) return 0;
+      const optional = node.most === Infinity ? part + 2 : (node.most - node.least) * (part + 1);
+      return node.least * part + optional;
+    }
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function emit(builder: Builder, node: PatternNode): void {
   const { program } = builder;
-  if (program.length > MAX_INSTRUCTIONS) return false;
   switch (node.kind) {
     case 'one':
       program.push({ kind: 'one', matches: codePointTest(builder, node.source) });
-      return true;
+      return;
     case 'assert':
       program.push({ kind: 'assert', what: node.what });
-      return true;
+      return;
     case 'sequence':
-      return node.parts.every((part) => emit(builder, part));
+      for (const part of node.parts) emit(builder, part);
+      return;
     case 'choice':
       return emitChoice(builder, node.options);
     case 'repeat':
-      return emitRepeat(builder, node);
+      // Nothing is nothing, however often it is repeated.
+      return sizeOf(node.part) === 0 ? undefined : emitRepeat(builder, node);
   }
 }
 
-function emitChoice(builder: Builder, options: readonly PatternNode[]): boolean {
+function emitChoice(builder: Builder, options: readonly PatternNode[]): void {
   const { program } = builder;
   const jumps: number[] = [];
   for (const [index, option] of options.entries()) {
-    const last = index === options.length - 1;
-    const split = last ? null : reserve(program);
-    if (!emit(builder, option)) return false;
-    if (!last) jumps.push(reserve(program));
-    if (split !== null) program[split] = { kind: 'split', other: program.length };
+    if (index === options.length - 1) {
+      emit(builder, option);
+      break;
+    }
+    const split = reserve(program);
+    emit(builder, option);
+    jumps.push(reserve(program));
+    program[split] = { kind: 'split', other: program.length };
   }
   for (const jump of jumps) program[jump] = { kind: 'jump', to: program.length };
-  return true;
 }
 
-function emitRepeat(
-  builder: Builder,
-  { part, least, most }: Extract<PatternNode, { kind: 'repeat' }>,
-): boolean {
+function emitRepeat(builder: Builder, node: Extract<PatternNode, { kind: 'repeat' }>): void {
   const { program } = builder;
-  // A part that emits nothing would make no progress towards the size limit, however often it is repeated.
-  const start = program.length;
-  for (let copy = 0; copy < least; copy += 1) {
-    if (!emit(builder, part)) return false;
-    if (program.length === start) return true;
-  }
-  if (most === Infinity) {
+  for (let copy = 0; copy < node.least; copy += 1) emit(builder, node.part);
+  if (node.most === Infinity) {
     const split = reserve(program);
-    if (!emit(builder, part)) return false;
+    emit(builder, node.part);
     program.push({ kind: 'jump', to: split });
     program[split] = { kind: 'split', other: program.length };
-    return true;
+    return;
   }
   const splits: number[] = [];
-  for (let copy = least; copy < most; copy += 1) {
+  for (let copy = node.least; copy < node.most; copy += 1) {
     splits.push(reserve(program));
-    if (!emit(builder, part)) return false;
+    emit(builder, node.part);
   }
   for (const split of splits) program[split] = { kind: 'split', other: program.length };
-  return true;
 }
 
 function reserve(program: (Instruction | undefined)[]): number {

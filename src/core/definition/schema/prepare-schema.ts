@@ -27,6 +27,8 @@ const MAX_SCHEMA_JSON_DEPTH = 64;
 const MAX_SUBSCHEMAS = 5000;
 /** Longest way through schemas that judge the same value; the evaluation recurses along it. */
 const MAX_IN_PLACE_CHAIN = 128;
+/** All patterns of a schema together; their programs are kept as long as the schema is. */
+const MAX_PATTERN_SIZE = 50_000;
 const MAX_SCHEMA_PROBLEMS = 20;
 
 interface Preparation {
@@ -36,6 +38,7 @@ interface Preparation {
   readonly references: { readonly schema: JsonObject; readonly place: SchemaPlace; readonly text: string }[];
   readonly problems: SchemaProblem[];
   subschemas: number;
+  patternSize: number;
   tracksEvaluated: boolean;
 }
 
@@ -60,6 +63,7 @@ export function prepareSchema(schema: Json): Result<PreparedSchema, readonly Sch
     references: [],
     problems: [],
     subschemas: 0,
+    patternSize: 0,
     tracksEvaluated: false,
   };
   visitSchema(preparation, schema, { resource: '', pointer: '', shown: '' });
@@ -125,8 +129,12 @@ function visitKeyword(
 function usePattern(preparation: Preparation, source: string, pointer: string): void {
   if (preparation.patterns.has(source)) return;
   const compiled = compilePattern(source);
-  if (compiled.ok) preparation.patterns.set(source, compiled.value);
-  else refuse(preparation, pointer, compiled.error);
+  if (!compiled.ok) return refuse(preparation, pointer, compiled.error);
+  preparation.patterns.set(source, compiled.value);
+  preparation.patternSize += compiled.value.size;
+  if (preparation.patternSize > MAX_PATTERN_SIZE) {
+    refuse(preparation, pointer, 'the patterns of the schema are too large together');
+  }
 }
 
 function resolveReferences(preparation: Preparation): void {
