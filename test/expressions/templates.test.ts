@@ -274,7 +274,7 @@ describe('limits', () => {
       'len(data.big)',
       'len(data.wide)',
     ]) {
-      expect(failure(Array(1000).fill(`{{${chain}}}`), data), chain).toMatch(work);
+      expect(failure(Array(1000).fill(`{{${chain}}}`), data)).toMatch(work);
     }
   });
 });

@@ -1,4 +1,4 @@
-import { compareCodePoints, type Json } from '../json.ts';
+import { compareCodePoints, isJsonArray, type Json } from '../json.ts';
 import { err, ok, type Result } from '../result.ts';
 import { FUNCTIONS } from './function-table.ts';
 import { expressionError, type LanguageError } from './language-error.ts';
@@ -148,5 +148,5 @@ function orderOf(left: Json, right: Json, { meter }: Evaluation): number | undef
 }
 
 function within(element: Json, list: Json, { meter }: Evaluation): boolean {
-  return Array.isArray(list) && list.some((candidate) => equals(candidate, element, meter));
+  return isJsonArray(list) && list.some((candidate) => equals(candidate, element, meter));
 }

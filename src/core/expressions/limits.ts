@@ -26,7 +26,7 @@ export const WORK_MAX = 32 * 1024 * 1024;
 /** Units for looking at an element, for listing a member of an object, and for one comparison while sorting. */
 export const ELEMENT_WORK = 4;
 export const MEMBER_WORK = 32;
-export const SORT_WORK = 8;
+const SORT_WORK = 8;
 
 /** What one evaluation may still spend. It stays spent: all work after the first refusal is refused too. */
 export interface Meter {

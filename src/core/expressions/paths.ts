@@ -35,7 +35,7 @@ export type RootedPath =
 
 /** Reads the root off the names of a path. `state` is a root of templates only; expressions ask for it to be skipped. */
 export function rootedPath(names: readonly string[]): RootedPath {
-  const [first, second] = names;
+  const [first = '', second] = names;
   switch (first) {
     case 'data':
     case 'config':

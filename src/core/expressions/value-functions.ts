@@ -46,7 +46,7 @@ function sortedKeys(value: Json, { meter }: Evaluation): readonly string[] {
 }
 
 /** Walks a value by keys: a string is a member or an index, a number an index. */
-function get(args: readonly Json[], _: Evaluation): Json {
+function get(args: readonly Json[]): Json {
   let current: Json | undefined = argument(args, 0);
   for (const key of args.slice(1)) {
     if (current === undefined) return null;
