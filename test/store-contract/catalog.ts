@@ -11,8 +11,9 @@ import {
   trigger,
   turnOf,
 } from '../support/turn-builder.ts';
+import { ALL_STATES, ENDED_STATES } from './states.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { ALL_STATES, ENDED_STATES, useWorld } from './world.ts';
+import { useWorld } from './world.ts';
 
 export function describeCatalog(makeStore: MakeStore): void {
   const world = useWorld(makeStore);

@@ -11,8 +11,9 @@ import {
   waitingLeaf,
   write,
 } from '../support/turn-builder.ts';
+import { ENDED_STATES, LIVE_STATES } from './states.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { ENDED_STATES, LIVE_STATES, dueRequest, expectRejected, useWorld } from './world.ts';
+import { dueRequest, expectRejected, useWorld } from './world.ts';
 
 export function describeChildren(makeStore: MakeStore): void {
   const world = useWorld(makeStore);

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { auditEntry, nextId, settleAs, turnOf } from '../support/turn-builder.ts';
+import { ALL_STATES, ENDED_STATES } from './states.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { ALL_STATES, ENDED_STATES, LEASE_MS, dueRequest, oneRequest, useWorld } from './world.ts';
+import { LEASE_MS, dueRequest, oneRequest, useWorld } from './world.ts';
 
 export function describeClaims(makeStore: MakeStore): void {
   const world = useWorld(makeStore);

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import type { PatchContextRequest } from '../../src/ports/store/accept.ts';
 import { auditEntry, nextId, settleAs, turnOf } from '../support/turn-builder.ts';
+import { ENDED_STATES, LIVE_STATES } from './states.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { ENDED_STATES, LIVE_STATES, useWorld } from './world.ts';
+import { useWorld } from './world.ts';
 
 export function describeContextPatches(makeStore: MakeStore): void {
   const world = useWorld(makeStore);

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { allDone, auditEntry, nextId, settleAs, turnOf } from '../support/turn-builder.ts';
+import { ENDED_STATES, LIVE_STATES } from './states.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { ENDED_STATES, LEASE_MS, LIVE_STATES, useWorld } from './world.ts';
+import { LEASE_MS, useWorld } from './world.ts';
 
 export function describeInboxOrder(makeStore: MakeStore): void {
   const world = useWorld(makeStore);

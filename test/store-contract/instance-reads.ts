@@ -13,8 +13,9 @@ import {
   waitingLeaf,
   write,
 } from '../support/turn-builder.ts';
+import { ALL_STATES } from './states.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { ALL_STATES, useWorld } from './world.ts';
+import { useWorld } from './world.ts';
 
 export function describeInstanceReads(makeStore: MakeStore): void {
   const world = useWorld(makeStore);

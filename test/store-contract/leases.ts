@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { nextId, settleAs, turnOf } from '../support/turn-builder.ts';
+import { ENDED_STATES } from './states.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { ENDED_STATES, LEASE_MS, dueRequest, useWorld } from './world.ts';
+import { LEASE_MS, dueRequest, useWorld } from './world.ts';
 
 export function describeLeases(makeStore: MakeStore): void {
   const world = useWorld(makeStore);

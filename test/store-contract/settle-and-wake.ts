@@ -9,8 +9,9 @@ import {
   waitingLeaf,
   write,
 } from '../support/turn-builder.ts';
+import { ENDED_STATES, LIVE_STATES } from './states.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { ENDED_STATES, LIVE_STATES, dueRequest, expectRejected, pollRequest, useWorld } from './world.ts';
+import { dueRequest, expectRejected, pollRequest, useWorld } from './world.ts';
 
 export function describeSettleAndWake(makeStore: MakeStore): void {
   const world = useWorld(makeStore);

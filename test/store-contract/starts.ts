@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import type { StartAnswer, StartRequest, Started } from '../../src/ports/store/accept.ts';
 import { auditEntry, newInstance, nextId, settleAs, turnOf } from '../support/turn-builder.ts';
+import { ENDED_STATES } from './states.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { ENDED_STATES, LEASE_MS, dueRequest, useWorld } from './world.ts';
+import { LEASE_MS, dueRequest, useWorld } from './world.ts';
 
 const DAY_MS = 86_400_000;
 

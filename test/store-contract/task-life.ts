@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { auditEntry, frame, settleAs, task, turnOf, waitingLeaf, write } from '../support/turn-builder.ts';
+import { ENDED_STATES } from './states.ts';
 import type { MakeStore } from './store-under-test.ts';
 import { beatOf, eventsOf, reportOf } from './task-requests.ts';
-import { ENDED_STATES, expectRejected, pollRequest, useWorld } from './world.ts';
+import { expectRejected, pollRequest, useWorld } from './world.ts';
 
 export function describeTaskLife(makeStore: MakeStore): void {
   const world = useWorld(makeStore);

@@ -28,10 +28,6 @@ import type { MakeStore, StoreUnderTest } from './store-under-test.ts';
 
 export const LEASE_MS = 60_000;
 
-export const LIVE_STATES = ['scheduled', 'running', 'waiting', 'paused'] as const;
-export const ENDED_STATES = ['completed', 'failed', 'cancelled'] as const;
-export const ALL_STATES = [...LIVE_STATES, ...ENDED_STATES] as const;
-
 /** The store of the running test, with the acts that most tests begin with. */
 export interface World {
   readonly store: Store;

@@ -2,7 +2,7 @@ import { canonicalJson, utf8Bytes } from '../../core/json.ts';
 import { frameKey } from '../../core/run/frame.ts';
 import type { NewRow } from '../../core/run/output-row.ts';
 import type { SupersedeRows, TurnCommit } from '../../ports/store/turn.ts';
-import { type Tx } from './database.ts';
+import { type Tx, closeFact } from './database.ts';
 import { type InstanceRow, type StoredOutput, stored } from './rows.ts';
 
 /**
@@ -19,7 +19,11 @@ export function applyRows(
   if (turn.rows.length === 0) return row.lastRowAt;
   const createdAt = Math.max(tx.t, row.lastRowAt);
   turn.rows.forEach((newRow, ordinal) => {
-    assertUnique(tx, row.id, newRow, at.runNo);
+    const key = uniqueKey(newRow, at.runNo);
+    if (tx.db.outputKeys.of(row.id).has(key) || tx.db.outputs.of(row.id).has(newRow.id)) {
+      throw new Error(`The row ${key} is there already.`);
+    }
+    tx.db.outputKeys.of(row.id).put(key, newRow.id);
     const output: StoredOutput = {
       ...stored(newRow),
       instanceId: row.id,
@@ -45,6 +49,7 @@ function supersede(tx: Tx, instanceId: string, rule: SupersedeRows): void {
     const kept = rule.keepLatest && newest.get(row.blockId) === row.id;
     if (kept || !rule.kinds.includes(row.kind) || !isWithin(row.iteration, rule.iteration)) continue;
     tx.db.outputs.of(instanceId).put(row.id, Object.freeze({ ...row, superseded: true }));
+    tx.db.outputKeys.of(instanceId).remove(uniqueKey(row, row.runNo));
   }
 }
 
@@ -53,35 +58,18 @@ function isWithin(iteration: string, outer: string | null): boolean {
   return outer === null || outer === '' || iteration === outer || iteration.startsWith(`${outer}/`);
 }
 
-/** Oldest first. */
+/** Oldest first by (rev, ordinal), which is the order in which they were added. */
 export function liveRows(tx: Tx, instanceId: string): StoredOutput[] {
   return tx.db.outputs
     .of(instanceId)
     .values()
-    .filter((row) => !row.superseded)
-    .sort((left, right) => left.rev - right.rev || left.ordinal - right.ordinal);
+    .filter((row) => !row.superseded);
 }
 
 /** RULINGS A35: one row per (run, block, pass, kind, attempt) and one `result` per (run, block, pass) among live rows. */
-function assertUnique(tx: Tx, instanceId: string, row: NewRow, runNo: number): void {
-  const clash = tx.db.outputs
-    .of(instanceId)
-    .values()
-    .some(
-      (other) =>
-        other.id === row.id ||
-        (!other.superseded &&
-          other.runNo === runNo &&
-          other.blockId === row.blockId &&
-          other.iteration === row.iteration &&
-          other.kind === row.kind &&
-          (other.kind === 'result' || other.attempt === row.attempt)),
-    );
-  if (clash) {
-    throw new Error(
-      `Block ${row.blockId} has a ${row.kind} row already (pass "${row.iteration}", attempt ${row.attempt}).`,
-    );
-  }
+function uniqueKey(row: NewRow, runNo: number): string {
+  const { blockId, iteration, kind } = row;
+  return JSON.stringify([runNo, blockId, iteration, kind, kind === 'result' ? 0 : row.attempt]);
 }
 
 export function applyFrames(tx: Tx, turn: TurnCommit, granted: boolean): void {
@@ -95,15 +83,7 @@ export function applyFrames(tx: Tx, turn: TurnCommit, granted: boolean): void {
 /** Inbox, key/value store, stored collections, audit log, journal and step logs. */
 export function applySideRecords(tx: Tx, row: InstanceRow, turn: TurnCommit): void {
   const { db, t } = tx;
-  for (const { seq, disposition } of turn.inboxDone) {
-    const fact = db.inbox
-      .of(row.id)
-      .values()
-      .find((candidate) => candidate.seq === seq);
-    if (fact !== undefined) {
-      db.inbox.of(row.id).put(fact.id, Object.freeze({ ...fact, disposition, processedAt: t }));
-    }
-  }
+  for (const { seq, disposition } of turn.inboxDone) closeFact(tx, row.id, seq, disposition);
   for (const write of turn.kv) {
     if ('deleted' in write) db.kv.of(row.id).remove(write.key);
     else db.kv.of(row.id).put(write.key, stored(write.value));

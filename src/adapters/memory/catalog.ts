@@ -116,12 +116,24 @@ function removeInstance(tx: Tx, id: string): void {
     db.taskEvents.clear(task.id);
     db.taskOwners.remove(task.id);
   }
-  const groups = [db.frames, db.outputs, db.inbox, db.kv, db.values, db.audit, db.journal, db.logs, db.tasks];
+  const groups: readonly { clear(group: string): void }[] = [
+    db.frames,
+    db.outputs,
+    db.outputKeys,
+    db.inbox,
+    db.inboxOpen,
+    db.kv,
+    db.values,
+    db.audit,
+    db.journal,
+    db.logs,
+    db.tasks,
+    db.children,
+  ];
   for (const group of groups) group.clear(id);
   for (const [key, owner] of db.startKeys.entries()) {
     if (owner === id) db.startKeys.remove(key);
   }
-  db.children.clear(id);
   db.instances.remove(id);
 }
 

@@ -4,7 +4,7 @@ import type { Json } from '../../core/json.ts';
 import type { TaskEvent } from '../../ports/store/accept.ts';
 import type { SequenceRecord, TriggerRecord } from '../../ports/store/catalog.ts';
 import type { AuditRow } from '../../ports/store/reads.ts';
-import type { StepLogLine } from '../../ports/store/turn.ts';
+import type { InboxDone, StepLogLine } from '../../ports/store/turn.ts';
 import {
   type DeliveryRow,
   type InstanceRow,
@@ -23,7 +23,12 @@ export interface Database {
   readonly instances: Table<InstanceRow>;
   readonly frames: Grouped<Frame>;
   readonly outputs: Grouped<StoredOutput>;
+  /** Unique keys of the live rows (RULINGS A35). */
+  readonly outputKeys: Grouped<string>;
+  /** By id, processed facts included: repeats are known for ever. */
   readonly inbox: Grouped<StoredFact>;
+  /** Seqs of the unprocessed facts to their ids, in the order of acceptance. */
+  readonly inboxOpen: Grouped<string>;
   readonly kv: Grouped<Json>;
   readonly values: Grouped<Json>;
   readonly audit: Grouped<AuditRow>;
@@ -65,7 +70,9 @@ export function createDatabase(): Database {
     instances: new Table(log),
     frames: new Grouped(log),
     outputs: new Grouped(log),
+    outputKeys: new Grouped(log),
     inbox: new Grouped(log),
+    inboxOpen: new Grouped(log),
     kv: new Grouped(log),
     values: new Grouped(log),
     audit: new Grouped(log),
@@ -137,11 +144,24 @@ export function isOpenTask(task: TaskRow): boolean {
 
 /** Inbox rows that no turn has processed, in the order of acceptance. */
 export function openInbox(db: Database, instanceId: string): StoredFact[] {
-  return db.inbox
+  return db.inboxOpen
     .of(instanceId)
     .values()
-    .filter((fact) => fact.disposition === null)
-    .sort((left, right) => left.seq - right.seq);
+    .flatMap((id) => db.inbox.of(instanceId).get(id) ?? []);
+}
+
+/** Takes an open fact out of the inbox. */
+export function closeFact(
+  tx: Tx,
+  instanceId: string,
+  seq: number,
+  disposition: InboxDone['disposition'],
+): void {
+  const id = tx.db.inboxOpen.of(instanceId).get(String(seq));
+  const fact = id === undefined ? undefined : tx.db.inbox.of(instanceId).get(id);
+  if (fact === undefined) return;
+  tx.db.inboxOpen.of(instanceId).remove(String(seq));
+  tx.db.inbox.of(instanceId).put(fact.id, Object.freeze({ ...fact, disposition, processedAt: tx.t }));
 }
 
 /** UUIDs of version 7 from the store's clock and a counter: unique and ascending, but not random. */

@@ -3,7 +3,7 @@ import type { Fact, Settle } from '../../ports/store/turn.ts';
 import { cancelChild } from './apply-children.ts';
 import { closeTask } from './apply-tasks.ts';
 import { withoutLease } from './claims.ts';
-import { type Tx, openInbox, openTasks, saveInstance } from './database.ts';
+import { type Tx, closeFact, openInbox, openTasks, saveInstance } from './database.ts';
 import { type InstanceRow, stored } from './rows.ts';
 import { acceptFact } from './wake.ts';
 
@@ -30,11 +30,7 @@ export function settleTurn(tx: Tx, id: string, settle: Settle): void {
 function endInstance(tx: Tx, row: InstanceRow): void {
   for (const task of openTasks(tx.db, row.id)) closeTask(tx, task, 'cancelled');
   for (const childId of tx.db.children.of(row.id).values()) cancelChild(tx, row, childId, tx.newId());
-  for (const fact of openInbox(tx.db, row.id)) {
-    tx.db.inbox
-      .of(row.id)
-      .put(fact.id, Object.freeze({ ...fact, disposition: 'expired', processedAt: tx.t }));
-  }
+  for (const { seq } of openInbox(tx.db, row.id)) closeFact(tx, row.id, seq, 'expired');
   wakeParent(tx, row);
 }
 

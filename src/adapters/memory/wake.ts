@@ -26,6 +26,7 @@ export function acceptFact(
     processedAt: null,
   };
   tx.db.inbox.of(row.id).put(entry.id, Object.freeze(fact));
+  tx.db.inboxOpen.of(row.id).put(String(seq), entry.id);
   return saveInstance(tx, entry.moves ? moveToScheduled(tx, woken) : woken);
 }
 

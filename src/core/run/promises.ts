@@ -46,17 +46,19 @@ function brokenTerminal({ instance, openTasks }: PromiseSnapshot): readonly stri
   return broken;
 }
 
-/** Waiting without a due time: only what lies outside can move it, so something must lie outside. */
+/**
+ * Waiting without a due time: only what lies outside can move it. Leaves that wait for nothing but closed tasks would
+ * wait for ever; an instance that counts a wait without any waiting leaf is on an operator's hold (RULINGS B7).
+ */
 function brokenWait({ instance, frames, openTasks }: PromiseSnapshot): readonly string[] {
   if (instance.openWaits === 0) return [`${instance.id} is waiting for nothing`];
   const open = new Set(openTasks.map((task) => task.id));
-  const waits = frames
-    .map((frame) => frame.leaf)
-    .filter((leaf) => leaf?.state === 'waiting' && OUTSIDE.includes(leaf.reason));
-  const alive = waits.some(
-    (leaf) => leaf?.reason !== 'worker' || leaf.taskId === null || open.has(leaf.taskId),
+  const waits = frames.flatMap(({ leaf }) => (leaf?.state === 'waiting' ? [leaf] : []));
+  const lost = waits.every(
+    ({ reason, taskId }) =>
+      !OUTSIDE.includes(reason) || (reason === 'worker' && taskId !== null && !open.has(taskId)),
   );
-  if (alive || open.size > 0) return [];
+  if (waits.length === 0 || !lost) return [];
   return [
     `${instance.id} counts ${instance.openWaits} open waits, but no task, gate, event or child is open`,
   ];
