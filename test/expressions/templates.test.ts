@@ -218,6 +218,7 @@ describe('limits', () => {
     const list = Array<Json>(100).fill('{{data.s}}'.repeat(100));
     expect(resolve(list)).toEqual(Array(100).fill('x'.repeat(100)));
     expect(failure([...list, '{{data.s}}'])).toMatch(/more than 10000 templates in "\/100"/);
+    expect(failure('{{data.s}}'.repeat(500_000))).toBe('more than 10000 templates');
   });
 
   test('64 levels are resolved and 65 are not, wherever they come from', () => {

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../result.ts';
 import { cachedByText } from './cache.ts';
 import type { Fault } from './language-error.ts';
 import { isIdentifier, trimBlanks, trimRange } from './lexical.ts';
-import { CHAIN_BYTES_MAX, CHAIN_SEGMENTS_MAX } from './limits.ts';
+import { CHAIN_BYTES_MAX, CHAIN_SEGMENTS_MAX, TEMPLATES_MAX } from './limits.ts';
 import { parseFilter } from './parse-filter.ts';
 import { literalValue, type Piece, parseTarget, unknownRoot } from './parse-target.ts';
 import { endOfQuoted, isQuote, scanTemplates } from './scan-template.ts';
@@ -14,6 +14,8 @@ export const parseTemplate: (text: string) => Result<TemplateText, Fault> = cach
 
 function parseText(text: string): Result<TemplateText, Fault> {
   const ranges = scanTemplates(text);
+  // Checked before the chains are parsed: a long text could hold a million of them.
+  if (ranges.length > TEMPLATES_MAX) return err({ message: `more than ${TEMPLATES_MAX} templates` });
   const parts: (string | Chain)[] = [];
   let done = 0;
   for (const { start, end } of ranges) {

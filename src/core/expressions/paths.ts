@@ -33,7 +33,7 @@ export type RootedPath =
   | { readonly kind: 'unknown_section' }
   | { readonly kind: 'no_root' };
 
-/** Reads the root off the names of a path. `state` is a root of templates only; expressions ask for it to be skipped. */
+/** Reads the root off the names of a path. `state` is among them, though it is a root of templates only. */
 export function rootedPath(names: readonly string[]): RootedPath {
   const [first = '', second] = names;
   switch (first) {
