@@ -15,7 +15,7 @@ const blockList = (): BlockList => z.array(Block);
  * All branches run side by side (9.1). `fail_fast` cancels the others when one fails, `min_successful` completes the
  * block when that many branches have (RULINGS B25); both absent: the block waits for every branch.
  */
-export const ParallelBlock = z.object({
+const ParallelBlock = z.object({
   type: z.literal('parallel'),
   id: z.string(),
   get branches(): z.ZodArray<BlockList> {
@@ -27,7 +27,7 @@ export const ParallelBlock = z.object({
 export type ParallelBlock = z.infer<typeof ParallelBlock>;
 
 /** The first branch that drains wins (9.2). */
-export const RaceBlock = z.object({
+const RaceBlock = z.object({
   type: z.literal('race'),
   id: z.string(),
   get branches(): z.ZodArray<BlockList> {
@@ -37,7 +37,7 @@ export const RaceBlock = z.object({
 });
 export type RaceBlock = z.infer<typeof RaceBlock>;
 
-export const Route = z.object({
+const Route = z.object({
   condition: z.string(),
   get blocks(): BlockList {
     return blockList();
@@ -46,7 +46,7 @@ export const Route = z.object({
 export type Route = z.infer<typeof Route>;
 
 /** The first route whose condition is truthy, else `default`, else nothing (9.3). */
-export const RouterBlock = z.object({
+const RouterBlock = z.object({
   type: z.literal('router'),
   id: z.string(),
   routes: z.array(Route),
@@ -56,7 +56,7 @@ export const RouterBlock = z.object({
 });
 export type RouterBlock = z.infer<typeof RouterBlock>;
 
-export const TryCatchBlock = z.object({
+const TryCatchBlock = z.object({
   type: z.literal('try_catch'),
   id: z.string(),
   get try_block(): BlockList {
@@ -72,7 +72,7 @@ export const TryCatchBlock = z.object({
 export type TryCatchBlock = z.infer<typeof TryCatchBlock>;
 
 /** Repeats `body` while `condition` is truthy (9.5). `poll_interval` is whole seconds between passes. */
-export const LoopBlock = z.object({
+const LoopBlock = z.object({
   type: z.literal('loop'),
   id: z.string(),
   condition: z.string(),
@@ -88,7 +88,7 @@ export const LoopBlock = z.object({
 export type LoopBlock = z.infer<typeof LoopBlock>;
 
 /** How many items may fail: a number of items or a share of them, exactly one of the two. */
-export const Tolerance = z.object({
+const Tolerance = z.object({
   count: WholeNumber.exactOptional(),
   percent: z.number().exactOptional(),
 });
@@ -98,7 +98,7 @@ export type Tolerance = z.infer<typeof Tolerance>;
  * Runs `body` once per item (9.6). The members from `concurrency` on are additive (RULINGS B25); absent they mean one
  * item at a time, `fail`, no tolerance, and no collected output.
  */
-export const ForEachBlock = z.object({
+const ForEachBlock = z.object({
   type: z.literal('for_each'),
   id: z.string(),
   collection: z.string(),
@@ -116,7 +116,7 @@ export const ForEachBlock = z.object({
 export type ForEachBlock = z.infer<typeof ForEachBlock>;
 
 /** Starts a child instance and waits for it (9.7). Without `version` the highest one that is not deprecated. */
-export const SubSequenceBlock = z.object({
+const SubSequenceBlock = z.object({
   type: z.literal('sub_sequence'),
   id: z.string(),
   sequence_name: z.string(),
@@ -125,7 +125,7 @@ export const SubSequenceBlock = z.object({
 });
 export type SubSequenceBlock = z.infer<typeof SubSequenceBlock>;
 
-export const Variant = z.object({
+const Variant = z.object({
   name: z.string(),
   weight: WholeNumber,
   get blocks(): BlockList {
@@ -135,14 +135,14 @@ export const Variant = z.object({
 export type Variant = z.infer<typeof Variant>;
 
 /** One variant, chosen by weight (9.8). The input spelling `ab_split` is normalised before this schema ([ENUM-3]). */
-export const AbSplitBlock = z.object({
+const AbSplitBlock = z.object({
   type: z.literal('a_b_split'),
   id: z.string(),
   variants: z.array(Variant),
 });
 export type AbSplitBlock = z.infer<typeof AbSplitBlock>;
 
-export const CancellationScopeBlock = z.object({
+const CancellationScopeBlock = z.object({
   type: z.literal('cancellation_scope'),
   id: z.string(),
   get blocks(): BlockList {
@@ -151,7 +151,7 @@ export const CancellationScopeBlock = z.object({
 });
 export type CancellationScopeBlock = z.infer<typeof CancellationScopeBlock>;
 
-export const SagaStep = z.object({
+const SagaStep = z.object({
   id: z.string(),
   get action(): typeof Block {
     return Block;
@@ -163,7 +163,7 @@ export const SagaStep = z.object({
 export type SagaStep = z.infer<typeof SagaStep>;
 
 /** Actions in order; after a failure the compensations of the completed ones run backwards (9.10). */
-export const SagaBlock = z.object({
+const SagaBlock = z.object({
   type: z.literal('saga'),
   id: z.string(),
   steps: z.array(SagaStep),

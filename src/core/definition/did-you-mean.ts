@@ -22,7 +22,7 @@ export function didYouMean(name: string, known: Iterable<string>): string {
 }
 
 /** Levenshtein distance: insertions, deletions and replacements of one character count 1. */
-export function editDistance(left: string, right: string): number {
+function editDistance(left: string, right: string): number {
   let costs = Array.from(right, (_, column) => column + 1);
   let emptyCost = 0;
   for (const character of left) {

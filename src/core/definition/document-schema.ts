@@ -2,6 +2,10 @@ import * as z from 'zod';
 import type { Json, JsonObject } from '../json.ts';
 import { isJsonArray, isJsonObject, jsonObject, member } from '../json.ts';
 import { SequenceDocument } from './document.ts';
+import { JsonValue } from './scalars.ts';
+
+/** What is left of the exporter's object when it has gone through text. */
+const PlainObject = z.record(z.string(), JsonValue);
 
 /**
  * JSON Schema (draft 2020-12) of a sequence document as authors may send it: defaults may be left out, optional members
@@ -21,7 +25,7 @@ export function sequenceJsonSchema(): JsonObject {
       }
     },
   });
-  const json: JsonObject = JSON.parse(JSON.stringify(schema));
+  const json = PlainObject.parse(JSON.parse(JSON.stringify(schema)));
   return { ...allowNulls(json), title: 'Stepwell sequence', description: 'One version of a workflow.' };
 }
 

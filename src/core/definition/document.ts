@@ -2,9 +2,8 @@ import * as z from 'zod';
 import { Block } from './block.ts';
 import { Duration, Instant, Int32, JsonValue, Uuid } from './scalars.ts';
 
-export {
+export type {
   AbSplitBlock,
-  Block,
   CancellationScopeBlock,
   ForEachBlock,
   LoopBlock,
@@ -19,7 +18,7 @@ export {
   TryCatchBlock,
   Variant,
 } from './block.ts';
-export {
+export type {
   BreachAction,
   Choice,
   Compensation,
@@ -31,15 +30,17 @@ export {
   StepBlock,
 } from './step.ts';
 
+export { Block } from './block.ts';
+
 /** A hook of the engine (18.1). Without `invoke` it only leaves a trace row; absent means false. */
-export const Interceptor = z.object({
+const Interceptor = z.object({
   handler: z.string(),
   params: JsonValue.exactOptional(),
   invoke: z.boolean().exactOptional(),
 });
 export type Interceptor = z.infer<typeof Interceptor>;
 
-export const Interceptors = z.object({
+const Interceptors = z.object({
   before_step: Interceptor.exactOptional(),
   after_step: Interceptor.exactOptional(),
   on_signal: Interceptor.exactOptional(),
@@ -49,7 +50,7 @@ export const Interceptors = z.object({
 export type Interceptors = z.infer<typeof Interceptors>;
 
 /** Alerts only (18.3): a run that exceeds them goes on. Milliseconds. */
-export const Sla = z.object({
+const Sla = z.object({
   max_runtime: Duration.exactOptional(),
   max_step_runtime: Duration.exactOptional(),
 });

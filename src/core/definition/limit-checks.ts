@@ -13,7 +13,7 @@ export function checkDuration(duration: number | undefined, path: Path, report: 
 }
 
 /** The longest expression ([LIM-21]). */
-export const MAX_EXPRESSION_BYTES = 16 * 1024;
+const MAX_EXPRESSION_BYTES = 16 * 1024;
 
 /** The length of an expression; whether it parses is a matter of warnings. */
 export function checkExpression(text: string | undefined, path: Path, report: Report): void {

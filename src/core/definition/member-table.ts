@@ -45,7 +45,8 @@ function readTable(schema: z.core.$ZodType): MemberTable {
 
 function objectTable(schema: z.ZodObject): MemberTable {
   const members = new Map<string, Member>();
-  for (const [name, memberSchema] of Object.entries(schema.shape)) {
+  const shape: Readonly<Record<string, z.core.$ZodType>> = schema.shape;
+  for (const [name, memberSchema] of Object.entries(shape)) {
     members.set(name, {
       table: () => memberTable(memberSchema),
       optional: memberSchema instanceof z.ZodExactOptional || memberSchema instanceof z.ZodDefault,
@@ -58,7 +59,8 @@ function blockTable(options: readonly z.core.$ZodType[]): MemberTable {
   const byType = new Map<string, () => MemberTable>();
   for (const option of options) {
     if (!(option instanceof z.ZodObject)) continue;
-    const tag = option.shape['type'];
+    const shape: Readonly<Record<string, z.core.$ZodType>> = option.shape;
+    const tag = shape['type'];
     if (tag instanceof z.ZodLiteral) byType.set(String(tag.value), () => memberTable(option));
   }
   return { kind: 'block', byType };

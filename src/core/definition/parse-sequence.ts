@@ -12,8 +12,8 @@ import { documentLists, walkBlocks } from './walk.ts';
 import { boundWarnings, type Warning } from './warning.ts';
 import { documentWarnings } from './warnings.ts';
 
-export type { DocumentError, Problem } from './problems.ts';
-export type { Warning, WarningCode } from './warning.ts';
+export type { DocumentError } from './problems.ts';
+export type { Warning } from './warning.ts';
 
 export interface ParsedSequence {
   readonly document: SequenceDocument;

@@ -20,17 +20,13 @@ function shapeProblem(issue: z.core.$ZodIssue, body: Json): Problem {
 }
 
 function wrongValue(issue: z.core.$ZodIssue, found: Json): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return `expected ${expectedType(issue.expected)}, got ${kindOf(found)}`;
-    case 'invalid_value':
-      return unknownValue('value', issue.values.map(String), found);
-    case 'invalid_union':
-      if (issue.discriminator === undefined) return issue.message;
-      return unknownValue('block type', BLOCK_TYPES, found);
-    default:
-      return issue.message;
+  if (issue.code === 'invalid_type') return `expected ${expectedType(issue.expected)}, got ${kindOf(found)}`;
+  if (issue.code === 'invalid_value') return unknownValue('value', issue.values.map(String), found);
+  // Among the unions of a document only that of the blocks has a discriminator.
+  if (issue.code === 'invalid_union' && issue.discriminator !== undefined) {
+    return unknownValue('block type', BLOCK_TYPES, found);
   }
+  return issue.message;
 }
 
 function unknownValue(noun: string, known: readonly string[], found: Json): string {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Duration, JsonValue, WholeNumber } from './scalars.ts';
 
 /** Wait before a step (sequences.md 12.2). `duration` and `jitter` are milliseconds. */
-export const Delay = z.object({
+const Delay = z.object({
   duration: Duration,
   business_days_only: z.boolean().default(false),
   jitter: Duration.exactOptional(),
@@ -16,14 +16,14 @@ export const Delay = z.object({
 export type Delay = z.infer<typeof Delay>;
 
 /** Hours in which a step may start (12.4). `end_hour` is exclusive, day 0 is Monday, no days means every day. */
-export const SendWindow = z.object({
+const SendWindow = z.object({
   start_hour: WholeNumber.default(9),
   end_hour: WholeNumber.default(17),
   days: z.array(WholeNumber).default([]),
 });
 export type SendWindow = z.infer<typeof SendWindow>;
 
-export const Choice = z.object({ label: z.string(), value: z.string() });
+const Choice = z.object({ label: z.string(), value: z.string() });
 export type Choice = z.infer<typeof Choice>;
 
 /** What a gate offers when the author names no choices. */
@@ -33,7 +33,7 @@ export const DEFAULT_CHOICES: readonly Choice[] = [
 ];
 
 /** Human gate in front of a step (chapter 14). `store_as` absent means the block id. */
-export const HumanInput = z.object({
+const HumanInput = z.object({
   prompt: z.string().default(''),
   timeout: Duration.exactOptional(),
   escalation_handler: z.string().exactOptional(),
@@ -55,7 +55,7 @@ export const RetryPolicy = z.object({
 export type RetryPolicy = z.infer<typeof RetryPolicy>;
 
 /** What the handler and the templates of a step may see (11.3). An absent `context_access` hides nothing. */
-export const ContextAccess = z.object({
+const ContextAccess = z.object({
   data: z
     .union([z.boolean(), z.literal(['all', 'none']), z.object({ fields: z.array(z.string()) })], {
       error: 'expected true, false, "all", "none" or {"fields": [...]}',
@@ -68,7 +68,7 @@ export const ContextAccess = z.object({
 export type ContextAccess = z.infer<typeof ContextAccess>;
 
 /** Undo action for the operator-started rollback; the core stores it and never runs it. */
-export const Compensation = z.object({
+const Compensation = z.object({
   handler: z.string(),
   params: JsonValue.exactOptional(),
   depends_on: z.array(z.string()).exactOptional(),
@@ -77,7 +77,7 @@ export const Compensation = z.object({
 export type Compensation = z.infer<typeof Compensation>;
 
 /** Escalation at a deadline breach (13.7). */
-export const BreachAction = z.object({
+const BreachAction = z.object({
   handler: z.string(),
   params: JsonValue.exactOptional(),
 });

@@ -84,11 +84,11 @@ function partsOf(schema: JsonObject): readonly Part[] {
 
 function checkType(check: Check, schema: JsonObject, value: Json): boolean {
   const type = member(schema, 'type');
-  const allowed = isJsonArray(type) ? type : [type];
+  const allowed = (isJsonArray(type) ? type : [type]).filter((name) => typeof name === 'string');
   return allowed.some((name) => hasType(name, value)) || fail(check, `must be ${allowed.join(' or ')}`);
 }
 
-function hasType(name: Json | undefined, value: Json): boolean {
+function hasType(name: string, value: Json): boolean {
   if (name === 'null') return value === null;
   if (name === 'array') return isJsonArray(value);
   if (name === 'object') return isJsonObject(value);

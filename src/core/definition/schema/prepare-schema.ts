@@ -111,8 +111,10 @@ function visitKeyword(
   const problem = keywordProblem(keyword, kind, value);
   if (problem !== null) return refuse(preparation, at.shown, problem);
   if (keyword.startsWith('unevaluated')) preparation.tracksEvaluated = true;
-  if (kind === 'reference') preparation.references.push({ schema, place: at, text: String(value) });
-  if (kind === 'pattern') usePattern(preparation, String(value), at.shown);
+  if (kind === 'reference' && typeof value === 'string') {
+    preparation.references.push({ schema, place: at, text: value });
+  }
+  if (kind === 'pattern' && typeof value === 'string') usePattern(preparation, value, at.shown);
   if (kind === 'schema') visitSchema(preparation, value, at);
   if (kind === 'schemas' && isJsonArray(value)) {
     for (const [index, item] of value.entries()) visitSchema(preparation, item, below(at, String(index)));
