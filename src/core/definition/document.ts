@@ -9,18 +9,12 @@ export type {
   LoopBlock,
   ParallelBlock,
   RaceBlock,
-  Route,
   RouterBlock,
   SagaBlock,
-  SagaStep,
   SubSequenceBlock,
-  Tolerance,
   TryCatchBlock,
-  Variant,
 } from './block.ts';
 export type {
-  BreachAction,
-  Choice,
   Compensation,
   ContextAccess,
   Delay,
