@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util';
+import { startPostgresServer } from '../test/support/postgres-server.ts';
+import { engineLatency } from './latency.ts';
+import { rawStepsPerSecond } from './raw-step.ts';
+import { showSpread, spreadOf } from './statistics.ts';
+import { engineStepsPerSecond } from './throughput.ts';
+
+/**
+ * Figures of this machine, side by side in one run: the machine is shared, so the ratios of neighbouring runs say more
+ * than any single figure. Durability is on.
+ *
+ *     npm run bench -- --quick [--database <url>] [--json]
+ */
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    database: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+const INSTANCES = 1_000;
+const STEPS = 10;
+const repetitions = values.quick ? 3 : 7;
+
+const server =
+  values.database === undefined
+    ? await startPostgresServer({ fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' })
+    : { url: values.database, stop: () => Promise.resolve() };
+
+try {
+  const raw: number[] = [];
+  const engine: number[] = [];
+  for (let n = 0; n < repetitions; n += 1) {
+    raw.push(await rawStepsPerSecond(server.url, INSTANCES, STEPS));
+    engine.push(await engineStepsPerSecond(server.url, INSTANCES, STEPS));
+    progress(`repetition ${n + 1} of ${repetitions}`);
+  }
+  const latency = await engineLatency(server.url, values.quick ? 50 : 300, STEPS);
+  const ratios = engine.map((value, index) => value / (raw[index] ?? value));
+  const report = {
+    durable_steps_per_second: { engine: spreadOf(engine), raw_statement_per_step: spreadOf(raw) },
+    ratio: spreadOf(ratios),
+    run_of_10_steps_ms: spreadOf(latency.runsMs),
+    round_trips_per_run: latency.roundTripsPerRun,
+  };
+  if (values.json) console.log(JSON.stringify(report));
+  else show(report);
+} finally {
+  await server.stop();
+}
+
+function progress(text: string): void {
+  if (!values.json) console.error(`  ${text}`);
+}
+
+function show(report: {
+  readonly durable_steps_per_second: {
+    readonly engine: ReturnType<typeof spreadOf>;
+    readonly raw_statement_per_step: ReturnType<typeof spreadOf>;
+  };
+  readonly ratio: ReturnType<typeof spreadOf>;
+  readonly run_of_10_steps_ms: ReturnType<typeof spreadOf>;
+  readonly round_trips_per_run: number;
+}): void {
+  const { engine, raw_statement_per_step: rawLoop } = report.durable_steps_per_second;
+  console.log(`
+${INSTANCES} instances of ${STEPS} effectful steps, PostgreSQL with durable commits, medians [min-max] of ${repetitions}
+
+  Stepwell                       ${showSpread(engine)} durable steps/s
+  one statement per step, raw    ${showSpread(rawLoop)} durable steps/s
+  ratio, run by run              ${showSpread(report.ratio, 2)}
+
+One instance of ${STEPS} steps on an idle server
+
+  start to completed             ${showSpread(report.run_of_10_steps_ms, 2)} ms
+  round trips                    ${report.round_trips_per_run.toFixed(2)}
+`);
+}
