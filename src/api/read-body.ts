@@ -11,19 +11,29 @@ export async function readBytes(request: Request, maxBytes: number): Promise<Res
   const announced = request.headers.get('content-length');
   if (announced !== null && Number(announced) > maxBytes) return tooLarge(maxBytes);
   if (request.body === null) return ok(new Uint8Array(0));
-  const reader = request.body.getReader();
+  return drain(request.body.getReader(), maxBytes);
+}
+
+async function drain(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  maxBytes: number,
+): Promise<Result<Uint8Array, Refusal>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return ok(joined(chunks, size));
-    size += value.byteLength;
-    if (size > maxBytes) {
-      // Not awaited: the other end may never notice.
-      reader.cancel().catch(() => undefined);
-      return tooLarge(maxBytes);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return ok(joined(chunks, size));
+      size += value.byteLength;
+      if (size > maxBytes) {
+        // Not awaited: the other end may never notice.
+        reader.cancel().catch(() => undefined);
+        return tooLarge(maxBytes);
+      }
+      chunks.push(value);
     }
-    chunks.push(value);
+  } catch {
+    return refuse('invalid_argument', 'the body could not be read to its end', { code: 'body_cut_off' });
   }
 }
 

@@ -152,7 +152,7 @@ export function listTriggers(db: Database, tenantId: string | null, limit: numbe
   return db.triggers
     .values()
     .filter((row) => mayRead(tenantId, row))
-    .sort((a, b) => compareCodePoints(a.slug, b.slug))
+    .sort((a, b) => a.createdAt - b.createdAt || compareCodePoints(a.slug, b.slug))
     .slice(0, limit);
 }
 

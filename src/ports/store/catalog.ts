@@ -29,6 +29,7 @@ export interface CatalogStore {
   insertTrigger(trigger: NewTrigger): Promise<'created' | 'exists'>;
   /** Slugs are unique over all tenants; `tenantId` null finds any (public webhook). */
   getTrigger(tenantId: string | null, slug: string): Promise<TriggerRecord | null>;
+  /** Order: created_at, slug (http-api.md 12.1). */
   listTriggers(tenantId: string | null, limit: number): Promise<readonly TriggerRecord[]>;
   deleteTrigger(tenantId: string | null, slug: string): Promise<boolean>;
 }
