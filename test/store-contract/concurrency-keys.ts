@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { auditEntry, settleAs, turnOf } from '../support/turn-builder.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { dueRequest, oneRequest, useWorld } from './world.ts';
+import { LEASE_MS, dueRequest, oneRequest, useWorld } from './world.ts';
 
 export function describeConcurrencyKeys(makeStore: MakeStore): void {
   const world = useWorld(makeStore);
@@ -61,6 +61,21 @@ export function describeConcurrencyKeys(makeStore: MakeStore): void {
       expect((await world.view(low)).state).toBe('scheduled');
     });
   }
+
+  it('a run that is paused for want of progress releases its slot (RULINGS B7)', async () => {
+    const first = await keyed(1);
+    const second = await keyed(1);
+    await world.claim(first);
+    for (let claims = 2; claims <= 20; claims += 1) {
+      await world.advance(LEASE_MS);
+      await world.claim(first);
+    }
+    expect(await world.store.claimOne(oneRequest(second))).toMatchObject({ status: 'not_due' });
+    await world.advance(LEASE_MS);
+    expect(await world.store.claimOne(oneRequest(first))).toMatchObject({ status: 'not_due' });
+    expect((await world.view(first)).state).toBe('paused');
+    expect((await world.claim(second)).instance.state).toBe('running');
+  });
 
   it('a released claim releases the slot', async () => {
     const first = await keyed(1);

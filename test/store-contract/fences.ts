@@ -172,6 +172,22 @@ export function describeFences(makeStore: MakeStore): void {
     expect((await world.commit(turnOf(claim, { rev: 1, inboxDone }))).verdict).toBe('bug');
   });
 
+  it('an inbox row is named once in a commit, and only after it was seen (RULINGS A7)', async () => {
+    const id = await world.start();
+    const claim = await world.claim(id);
+    await world.store.signal({
+      tenantId: null,
+      instanceId: id,
+      signalId: nextId(),
+      signalType: 'custom:poke',
+      payload: null,
+    });
+    const done = { seq: 1, disposition: 'applied' as const };
+    expect((await world.commit(turnOf(claim, { seenSeq: 0, inboxDone: [done] }))).verdict).toBe('bug');
+    expect((await world.commit(turnOf(claim, { seenSeq: 1, inboxDone: [done, done] }))).verdict).toBe('bug');
+    await world.apply(turnOf(claim, { seenSeq: 1, inboxDone: [done] }));
+  });
+
   it('the turns of a batch stand each under its own fence, answered in order (RULINGS A13)', async () => {
     const good = await world.claim(await world.start());
     const lost = await world.claim(await world.start());

@@ -103,6 +103,35 @@ export function describeIntents(makeStore: MakeStore): void {
     await world.apply(turnOf(second, { rev: 2, rows: [row()] }));
   });
 
+  it('a second cancel has no further effect: what drains is not refused by it [CAN-5] (RULINGS A10)', async () => {
+    const id = await world.start();
+    await signal(id, 'cancel');
+    const draining = await world.claim(id);
+    await signal(id, 'cancel');
+    const verdict = await world.apply(turnOf(draining, { rows: [row()] }));
+    expect(verdict).toMatchObject({ granted: false, inbox: [{ seq: 2 }] });
+  });
+
+  it('a cancel of a new run refuses again, though the run before was cancelled (RULINGS A10)', async () => {
+    const id = await world.start();
+    await signal(id, 'cancel');
+    const first = await world.claim(id);
+    const audit = [auditEntry('running', 'cancelled')];
+    const inboxDone = [{ seq: 1, disposition: 'applied' as const }];
+    await world.apply(turnOf(first, { inboxDone, audit, settle: settleAs('cancelled') }));
+    const dueAt = await world.now();
+    await world.apply(
+      turnOf(await world.operate(id), {
+        instance: { newRun: { runNo: 2, runId: nextId() } },
+        audit: [auditEntry('cancelled', 'scheduled')],
+        settle: settleAs('scheduled', { dueAt, nextFireAt: dueAt }),
+      }),
+    );
+    const second = await world.claim(id);
+    await signal(id, 'cancel');
+    expect(await world.commit(turnOf(second, { rows: [row()] }))).toEqual({ verdict: 'refused' });
+  });
+
   it('a commit sent again after a cancel came in is already, not refused (RULINGS A8, A10)', async () => {
     const claim = await world.claim(await world.start());
     const turn = turnOf(claim, { rows: [row()] });

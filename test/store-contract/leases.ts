@@ -37,8 +37,13 @@ export function describeLeases(makeStore: MakeStore): void {
     const claim = await world.claim(await world.start());
     const wrongToken = { ...claim, leaseToken: nextId() };
     const wrongEpoch = { ...claim, epoch: claim.epoch + 1 };
-    expect((await world.store.renewLeases([wrongToken], LEASE_MS)).size).toBe(0);
-    expect((await world.store.renewLeases([wrongEpoch], LEASE_MS)).size).toBe(0);
+    const wrongTenant = { ...claim, tenantId: 'other' };
+    for (const wrong of [wrongToken, wrongEpoch, wrongTenant]) {
+      expect((await world.store.renewLeases([wrong], LEASE_MS)).size).toBe(0);
+      await world.store.releaseLeases([wrong]);
+      expect((await world.store.peekInbox([{ ...wrong, seenSeq: 0 }])).size).toBe(0);
+    }
+    expect((await world.view(claim.instanceId)).leaseUntil).toBe(claim.leaseUntil);
   });
 
   it('a released claim of a scheduled instance is as if it had not been (RULINGS A30)', async () => {

@@ -137,6 +137,7 @@ export function describeRecovery(makeStore: MakeStore): void {
       nextFireAt: now,
       dueAt: now,
       leaseUntil: null,
+      epoch: 2,
       recoveryCount: 1,
     });
     expect(await world.store.listAudit(null, alone, 10)).toMatchObject([

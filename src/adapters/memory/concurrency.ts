@@ -29,8 +29,5 @@ export function releaseSlot(tx: Tx, row: InstanceRow): void {
 function sameKey(tx: Tx, row: InstanceRow): InstanceRow[] {
   return tx.db.instances
     .values()
-    .filter(
-      (other) =>
-        other.id !== row.id && other.tenantId === row.tenantId && other.concurrencyKey === row.concurrencyKey,
-    );
+    .filter((other) => other.tenantId === row.tenantId && other.concurrencyKey === row.concurrencyKey);
 }
