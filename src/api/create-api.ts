@@ -20,7 +20,7 @@ interface ApiEnv {
 export function createApi(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>({ strict: false });
   app.use(async (context, next) => {
-    const requestId = requestIdOf(context.req.raw.headers.get('x-request-id'), deps.ids.newId);
+    const requestId = requestIdOf(context.req.raw.headers.get('x-request-id'), () => deps.ids.newId());
     context.set('requestId', requestId);
     await next();
     context.res.headers.set('x-request-id', requestId);

@@ -1,5 +1,5 @@
 import type { InstanceView } from '../ports/store/reads.ts';
-import type { Explanation, NextStep, Wait } from './explain-instance.ts';
+import type { Explanation, NextStep, Wait } from './explanation.ts';
 
 /** One plain sentence: what the instance does, and what happens next. */
 export function describeExplanation(facts: Omit<Explanation, 'summary'>, instance: InstanceView): string {

@@ -3,7 +3,7 @@ import type { Frame, Leaf } from '../core/run/frame.ts';
 import { currentList, innerIteration, type Plan } from '../core/run/plan.ts';
 import type { WorkerTask } from '../ports/store/accept.ts';
 import type { Frontier } from '../ports/store/reads.ts';
-import type { Wait } from './explain-instance.ts';
+import type { Wait } from './explanation.ts';
 
 /** Everything that an open instance hangs on, most telling first. Without a plan the blocks stay unnamed. */
 export function openWaits(frontier: Frontier, plan: Plan | null): readonly Wait[] {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { nextId } from '../support/turn-builder.ts';
-import { type ApiFixture, createFixture, OTHER_TENANT } from './support/api-fixture.ts';
+import { type ApiFixture, type Body, createFixture, OTHER_TENANT } from './support/api-fixture.ts';
 import { waitingForAnswer } from './support/seeded-runs.ts';
 
 let api: ApiFixture;
@@ -46,7 +46,7 @@ describe('GET /approvals', () => {
     const second = await waitingForAnswer(api);
     const page = async (query: string) => {
       const { body } = await api.call('GET', `/approvals?${query}`);
-      return [body.total, body.items.map((item: any) => item.instance_id)];
+      return [body.total, body.items.map((item: Body) => item.instance_id)];
     };
     expect(await page('')).toEqual([2, [second, first]]);
     expect(await page('limit=1')).toEqual([2, [second]]);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { nextId } from '../support/turn-builder.ts';
-import { type ApiFixture, createFixture, TENANT } from './support/api-fixture.ts';
+import { type ApiFixture, type Body, createFixture, TENANT } from './support/api-fixture.ts';
 import { started } from './support/documents.ts';
 import { ended, waitingForWorker } from './support/seeded-runs.ts';
 
@@ -112,19 +112,19 @@ describe('PATCH /instances/{id}/context', () => {
   });
 
   it.each([
-    [{}, '', 422],
-    [{ context: null }, '', 422],
-    [{ context: [] }, '', 422],
-    [{ context: { config: 1 } }, '', 422],
-    [{ context: { audit: {} } }, '', 422],
-    [{ context: {} }, '?mode=other', 400],
-    [{ context: { data: 'x'.repeat(262_144) } }, '', 413],
-  ])('refuses %j%s', async (body, query, status) => {
+    [{}, '', 422, 'missing field `context`'],
+    [{ context: null }, '', 422, 'context'],
+    [{ context: [] }, '', 422, 'context'],
+    [{ context: { config: 1 } }, '', 422, 'config'],
+    [{ context: { audit: {} } }, '', 422, 'audit'],
+    [{ context: {} }, '?mode=other', 400, 'mode'],
+    [{ context: { data: 'x'.repeat(262_144) } }, '', 413, 'context too large'],
+  ])('refuses %j%s', async (body, query, status, fragment) => {
     const id = await started(api);
     const before = await api.footprint();
     const reply = await patch(id, body, query);
     expect(reply.status).toBe(status);
-    if (status === 413) expect(reply.body.error).toContain('context too large');
+    expect(reply.body.error).toContain(fragment);
     expect(await api.footprint()).toEqual(before);
   });
 });
@@ -185,10 +185,10 @@ describe('what an ended instance shows', () => {
   it('lists the rows of failed tries only when asked', async () => {
     const id = await ended(api, 'failed');
     const plain = (await api.call('GET', `/instances/${id}/outputs`)).body;
-    expect(plain.map((row: any) => row.output_ref)).toEqual(['__error__']);
+    expect(plain.map((row: Body) => row.output_ref)).toEqual(['__error__']);
     expect(plain[0].output.message).toBe('upstream answered 503');
     const all = (await api.call('GET', `/instances/${id}/outputs?include=markers`)).body;
-    expect(all.map((row: any) => row.output_ref)).toEqual(['__retry__', '__error__']);
+    expect(all.map((row: Body) => row.output_ref)).toEqual(['__retry__', '__error__']);
   });
 
   it('shows transitions and rows in the timeline', async () => {
@@ -203,7 +203,7 @@ describe('what an ended instance shows', () => {
     const id = await ended(api, 'failed');
     await ended(api, 'completed');
     const letters = (await api.call('GET', '/instances/dlq')).body;
-    expect(letters.map((letter: any) => letter.id)).toEqual([id]);
+    expect(letters.map((letter: Body) => letter.id)).toEqual([id]);
     expect((await api.call('GET', '/instances/dlq', { tenant: 'dunes' })).body).toEqual([]);
   });
 

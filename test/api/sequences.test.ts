@@ -210,7 +210,7 @@ describe('the life of a version', () => {
     expect(reply.status).toBe(expected);
     const stored = (await api.call('GET', `/sequences/${id}`)).body;
     expect(stored.status).toBe(expected === 204 ? status : from);
-    if (stored.status === 'unpublished' && from !== 'unpublished') expect(stored.deprecated).toBe(true);
+    expect(stored.deprecated).toBe(stored.status === 'unpublished' && from !== 'unpublished');
   });
 
   it('answers 422 for an unknown status', async () => {

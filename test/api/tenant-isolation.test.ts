@@ -59,7 +59,7 @@ describe('ids of another tenant', () => {
     async (name, route) => {
       const ids = owned[route.path.split('/')[1] ?? ''] ?? [];
       expect(ids.length).toBeGreaterThan(0);
-      if (route.body.kind === 'json') expect(Object.keys(BODIES)).toContain(name);
+      expect(route.body.kind !== 'json' || Object.hasOwn(BODIES, name)).toBe(true);
       for (const id of ids) {
         const unknown = route.path.includes('{slug}') ? 'unknown-trigger' : nextId();
         const [theirs, nobodys] = await Promise.all([call(route, id), call(route, unknown)]);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type ApiFixture, createFixture, OTHER_TENANT, TENANT } from './support/api-fixture.ts';
+import { type ApiFixture, type Body, createFixture, OTHER_TENANT, TENANT } from './support/api-fixture.ts';
 import { published } from './support/documents.ts';
 
 let api: ApiFixture;
@@ -91,7 +91,7 @@ describe('managing triggers', () => {
     await create();
     api.clock.now += 1000;
     await create({ slug: 'a-later-one' });
-    const slugs = (await api.call('GET', '/triggers')).body.map((one: any) => one.slug);
+    const slugs = (await api.call('GET', '/triggers')).body.map((one: Body) => one.slug);
     expect(slugs).toEqual(['depot-scan', 'a-later-one']);
     expect((await api.call('GET', '/triggers?limit=1')).body).toHaveLength(1);
     expect((await api.call('DELETE', '/triggers/depot-scan')).status).toBe(204);

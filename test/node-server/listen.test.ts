@@ -145,7 +145,7 @@ describe('listen', () => {
     const first = fetch(base);
     await running;
     const closing = started.value.close(60_000);
-    await expect(fetch(base)).rejects.toThrow();
+    await expect(fetch(base)).rejects.toThrow('fetch failed');
     release();
     expect(await (await first).text()).toBe('done');
     await closing;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Explanation } from '../../engine/explain-instance.ts';
+import type { Explanation } from '../../engine/explanation.ts';
 import { InstanceStateName, optionalTimestamp, Timestamp, timestamp, Uuid } from './common.ts';
 
 /** Answer of `GET /instances/{id}/explain`. The words are explained at `Explanation`. */

@@ -13,12 +13,15 @@ export const TENANT = 'saltmarsh';
 export const OTHER_TENANT = 'dunes';
 export const START_MS = Date.parse('2027-02-11T08:00:00.000Z');
 
+/** Tests look into bodies by the names of the contract; what is not there is undefined. */
+export type Body = ReturnType<typeof JSON.parse>;
+
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
   /** The JSON body; undefined when it is empty. */
-  readonly body: any;
+  readonly body: Body;
 }
 
 export interface CallOptions {
