@@ -147,6 +147,32 @@ export function describeClaims(makeStore: MakeStore): void {
     });
   });
 
+  it('a claim that ran out is not held by its token any more (RULINGS A24)', async () => {
+    const id = await world.start();
+    const request = oneRequest(id);
+    await world.store.claimOne(request);
+    await world.advance(LEASE_MS);
+    expect(await world.store.claimOne(request)).toMatchObject({
+      status: 'claimed',
+      claim: { epoch: 2, takenOver: true },
+    });
+  });
+
+  it('a held instance has no due time until a fact comes in (RULINGS A26)', async () => {
+    const id = await world.start();
+    await world.claim(id);
+    expect((await world.view(id)).dueAt).toBeNull();
+    await world.advance(3);
+    await world.store.signal({
+      tenantId: null,
+      instanceId: id,
+      signalId: nextId(),
+      signalType: 'custom:poke',
+      payload: null,
+    });
+    expect((await world.view(id)).dueAt).toBe(await world.now());
+  });
+
   it('a start in the future is held back until then [CLAIM-1]', async () => {
     const id = await world.start({ nextFireAt: (await world.now()) + 1_000 });
     expect(await claimedIds()).toEqual([]);

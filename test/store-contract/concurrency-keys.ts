@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { auditEntry, settleAs, turnOf } from '../support/turn-builder.ts';
+import { allDone, auditEntry, nextId, settleAs, turnOf } from '../support/turn-builder.ts';
 import type { MakeStore } from './store-under-test.ts';
 import { LEASE_MS, dueRequest, oneRequest, useWorld } from './world.ts';
 
@@ -27,6 +27,46 @@ export function describeConcurrencyKeys(makeStore: MakeStore): void {
     const second = await keyed(1);
     await world.claim(first);
     expect(await world.store.claimOne(oneRequest(second))).toMatchObject({ status: 'not_due' });
+  });
+
+  it('a fact is processed without a slot: a cancel does not wait for one [CAN-6]', async () => {
+    const first = await keyed(1);
+    const second = await keyed(1);
+    await world.claim(first);
+    await world.store.signal({
+      tenantId: null,
+      instanceId: second,
+      signalId: nextId(),
+      signalType: 'cancel',
+      payload: null,
+    });
+    const [claim] = (await world.store.claimDue(dueRequest())).claims;
+    expect(claim).toMatchObject({
+      instanceId: second,
+      mayRun: false,
+      inbox: [{ seq: 1 }],
+      instance: { state: 'scheduled', startedAt: null },
+    });
+  });
+
+  it('a fact that was processed without a slot does not make a run of it', async () => {
+    const first = await keyed(1);
+    const second = await keyed(1);
+    await world.claim(first);
+    await world.store.signal({
+      tenantId: null,
+      instanceId: second,
+      signalId: nextId(),
+      signalType: 'custom:poke',
+      payload: null,
+    });
+    const claim = await world.claim(second);
+    const { nextFireAt } = claim.instance;
+    const settle = settleAs('scheduled', { nextFireAt, dueAt: nextFireAt });
+    await world.apply(turnOf(claim, { inboxDone: allDone(claim), settle }));
+    await world.advance(2_000);
+    expect((await world.store.claimDue(dueRequest())).claims).toEqual([]);
+    expect(await world.view(second)).toMatchObject({ state: 'scheduled', startedAt: null });
   });
 
   it('keys of different tenants do not meet', async () => {

@@ -12,6 +12,7 @@ import { describeIntents } from './intents.ts';
 import { describeKeysAndValues } from './keys-and-values.ts';
 import { describeLeases } from './leases.ts';
 import { describeRecovery } from './recovery.ts';
+import { describeNoProgress } from './no-progress.ts';
 import { describeOutputRows } from './output-rows.ts';
 import { describeSettleAndWake } from './settle-and-wake.ts';
 import { describeStarts } from './starts.ts';
@@ -26,6 +27,7 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'concurrency keys': describeConcurrencyKeys,
   leases: describeLeases,
   recovery: describeRecovery,
+  'runs without progress': describeNoProgress,
   fences: describeFences,
   commits: describeCommits,
   intents: describeIntents,

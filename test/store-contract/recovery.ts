@@ -1,7 +1,16 @@
 import { expect, it } from 'vitest';
-import { auditEntry, frame, leaf, nextId, row, settleAs, turnOf, write } from '../support/turn-builder.ts';
+import {
+  auditEntry,
+  frame,
+  leaf,
+  row,
+  settleAs,
+  turnOf,
+  waitingLeaf,
+  write,
+} from '../support/turn-builder.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { LEASE_MS, dueRequest, oneRequest, useWorld } from './world.ts';
+import { LEASE_MS, dueRequest, useWorld } from './world.ts';
 
 export function describeRecovery(makeStore: MakeStore): void {
   const world = useWorld(makeStore);
@@ -71,6 +80,47 @@ export function describeRecovery(makeStore: MakeStore): void {
     }
     expect(counts.get(guilty.instanceId)).toBe(1);
     expect(counts.get(bystander.instanceId)).toBe(0);
+  });
+
+  it('a leaf that waits is no open intent: the engine is not calling anything (RULINGS A18)', async () => {
+    await world.start();
+    await world.start();
+    const [claim] = (await world.store.claimDue(dueRequest())).claims;
+    if (claim === undefined) throw new Error('Two were due.');
+    const dispatchedAt = await world.now();
+    const sleeping = leaf({ state: 'running', reason: 'sleep', wakeAt: dispatchedAt + 5, dispatchedAt });
+    const working = waitingLeaf('worker', { dispatchedAt });
+    const frames = [write(frame({ leaf: sleeping })), write(frame({ blockId: 'b', leaf: working }))];
+    await world.apply(turnOf(claim, { frames }));
+    await world.advance(LEASE_MS);
+    const taken = (await world.store.claimExpired(dueRequest())).claims;
+    expect(taken.map(({ instance }) => instance.recoveryCount)).toEqual([0, 0]);
+  });
+
+  it('a take-over is one until the first commit after it', async () => {
+    const id = await world.start();
+    await world.claim(id);
+    await world.advance(LEASE_MS);
+    const claim = await world.claim(id);
+    expect(await world.claim(id, { leaseToken: claim.leaseToken })).toMatchObject({ takenOver: true });
+    await world.apply(turnOf(claim, { frames: [write(frame())] }));
+    expect(await world.claim(id, { leaseToken: claim.leaseToken })).toMatchObject({ takenOver: false });
+  });
+
+  it('what was lost together comes back alone when it is lost again: then it is clear who is to blame (RULINGS A18)', async () => {
+    await world.start();
+    await world.start();
+    await world.store.claimDue(dueRequest());
+    await world.advance(LEASE_MS);
+    expect((await world.store.claimExpired(dueRequest())).claims).toHaveLength(2);
+    await world.advance(LEASE_MS);
+    const [first] = (await world.store.claimExpired(dueRequest())).claims;
+    const [second] = (await world.store.claimExpired(dueRequest())).claims;
+    expect((await world.store.claimExpired(dueRequest())).claims).toEqual([]);
+    expect([first?.instance.recoveryCount, second?.instance.recoveryCount]).toEqual([0, 0]);
+    await world.advance(LEASE_MS);
+    const [again] = (await world.store.claimExpired(dueRequest())).claims;
+    expect(again?.instance.recoveryCount).toBe(1);
   });
 
   it('an instance with a recovery count is the only one of its claim until a result resets it (RULINGS A18)', async () => {
@@ -171,81 +221,4 @@ export function describeRecovery(makeStore: MakeStore): void {
     await world.apply(turnOf(await world.claim(id), { audit, settle }));
     expect(await world.claim(id)).toMatchObject({ takenOver: false });
   });
-
-  it('more than 20 claims in a row without a committed change pause the run (RULINGS B7)', async () => {
-    const id = await world.start({ metadata: { depot: 'north-2' } });
-    for (let claims = 1; claims <= 20; claims += 1) await idleTurn(id);
-    expect((await world.store.claimDue(dueRequest())).claims).toEqual([]);
-    expect(await world.view(id)).toMatchObject({
-      state: 'paused',
-      nextFireAt: null,
-      dueAt: null,
-      leaseUntil: null,
-      metadata: { depot: 'north-2', paused_reason: 'no_progress' },
-    });
-    expect((await world.store.listAudit(null, id, 1))?.[0]).toMatchObject({
-      fromState: 'scheduled',
-      toState: 'paused',
-    });
-  });
-
-  it('a named claim and a take-over count as claims too (RULINGS B7)', async () => {
-    const id = await world.start();
-    await world.claim(id);
-    for (let claims = 2; claims <= 20; claims += 1) {
-      await world.advance(LEASE_MS);
-      if (claims % 2 === 0) await world.claim(id);
-      else await world.store.claimExpired(dueRequest());
-      expect((await world.view(id)).epoch).toBe(claims);
-    }
-    await world.advance(LEASE_MS);
-    expect(await world.store.claimOne(oneRequest(id))).toMatchObject({ status: 'not_due' });
-    expect(await world.view(id)).toMatchObject({ state: 'paused', leaseUntil: null });
-  });
-
-  it('a committed change begins the count anew (RULINGS B7)', async () => {
-    const id = await world.start();
-    for (let claims = 1; claims <= 20; claims += 1) await idleTurn(id);
-    // The 21st claim would pause the run; a change before it does not let it come to that.
-    const other = await world.start();
-    for (let claims = 1; claims <= 19; claims += 1) await idleTurn(other);
-    const claim = await world.claim(other);
-    await world.apply(turnOf(claim, { kv: [{ key: 'k', value: 1 }], ...backToScheduled(await world.now()) }));
-    for (let claims = 1; claims <= 20; claims += 1) await idleTurn(other);
-    expect((await world.view(other)).state).toBe('scheduled');
-  });
-
-  it('claims that were given back unused do not count (RULINGS B7)', async () => {
-    const id = await world.start();
-    for (let claims = 1; claims <= 25; claims += 1) {
-      await world.store.releaseLeases([await world.claim(id)]);
-    }
-    expect((await world.view(id)).state).toBe('scheduled');
-  });
-
-  it('a signal wakes a run that was paused for want of progress', async () => {
-    const id = await world.start();
-    for (let claims = 1; claims <= 20; claims += 1) await idleTurn(id);
-    await world.store.claimDue(dueRequest());
-    await world.store.signal({
-      tenantId: null,
-      instanceId: id,
-      signalId: nextId(),
-      signalType: 'resume',
-      payload: null,
-    });
-    expect(await world.claim(id)).toMatchObject({ instance: { state: 'paused' }, inbox: [{ seq: 1 }] });
-  });
-
-  const backToScheduled = (
-    dueAt: number,
-  ): Pick<Parameters<typeof turnOf>[1] & object, 'audit' | 'settle'> => ({
-    audit: [auditEntry('running', 'scheduled')],
-    settle: settleAs('scheduled', { dueAt, nextFireAt: dueAt }),
-  });
-
-  /** A turn that only holds the lease. */
-  async function idleTurn(id: string): Promise<void> {
-    await world.apply(turnOf(await world.claim(id), backToScheduled(await world.now())));
-  }
 }

@@ -27,11 +27,7 @@ export function claimDue(tx: Tx, request: ClaimDueRequest): ClaimBatch {
 
 /** Leases of ended instances belong to operators whose process died: they are dropped, there is nothing to go on with. */
 export function claimExpired(tx: Tx, request: ClaimDueRequest): ClaimBatch {
-  const expired = tx.db.instances
-    .values()
-    .filter(
-      (row) => row.leaseUntil !== null && row.leaseUntil <= tx.t && row.leaseToken !== request.leaseToken,
-    );
+  const expired = tx.db.instances.values().filter((row) => row.leaseUntil !== null && row.leaseUntil <= tx.t);
   for (const row of expired) {
     if (isTerminal(row.state)) saveInstance(tx, withoutLease(row));
   }
@@ -49,12 +45,13 @@ function claimBatch(tx: Tx, request: ClaimDueRequest, order: readonly InstanceRo
     const ofTenant = perTenant.get(candidate.tenantId) ?? 0;
     if (request.perTenantLimit > 0 && ofTenant >= request.perTenantLimit) continue;
     const row = countTakeOver(tx, candidate);
-    if (row.recoveryCount > 0 && claims.length > 0) continue;
+    const alone = candidate.takenOver || row.recoveryCount > 0;
+    if (alone && claims.length > 0) continue;
     const claim = tryClaim(tx, row, request);
     if (claim === null) continue;
     claims.push(claim);
     perTenant.set(candidate.tenantId, ofTenant + 1);
-    if (row.recoveryCount > 0) break;
+    if (alone) break;
   }
   const [only] = claims;
   if (only !== undefined && claims.length === 1) markAlone(tx, only);
@@ -73,7 +70,7 @@ function hasOpenIntent(tx: Tx, instanceId: string): boolean {
   return tx.db.frames
     .of(instanceId)
     .values()
-    .some(({ leaf }) => leaf?.state === 'running' && leaf.dispatchedAt !== null);
+    .some(({ leaf }) => leaf !== null && leaf.reason === null && leaf.dispatchedAt !== null);
 }
 
 /** null when the instance was put back or paused instead. */
@@ -82,14 +79,12 @@ export function tryClaim(tx: Tx, row: InstanceRow, request: LeaseRequest): Claim
     pauseWithoutProgress(tx, row);
     return null;
   }
-  const starts = row.state === 'scheduled' && !isHeldBack(tx, row);
-  if (starts && !hasFreeSlot(tx, row)) {
-    postponeForSlot(tx, row);
-    return null;
-  }
-  const counted = { ...row, claimsWithoutProgress: row.claimsWithoutProgress + 1, waitsForSlot: false };
-  const running = starts ? { ...counted, state: 'running' as const } : counted;
-  return lease(tx, running, request);
+  const counted = { ...row, claimsWithoutProgress: row.claimsWithoutProgress + 1 };
+  if (row.state !== 'scheduled' || isHeldBack(tx, row)) return lease(tx, counted, request);
+  if (hasFreeSlot(tx, row)) return lease(tx, { ...counted, state: 'running', waitsForSlot: false }, request);
+  const postponed = postponeForSlot(tx, row);
+  // A fact is processed without a slot: a cancel does not wait for one.
+  return row.wakeSeq > row.seenSeq ? lease(tx, { ...counted, ...postponed }, request) : null;
 }
 
 /** Writes the lease under a new epoch. A claim that may run the tree begins the run (started_at). */
@@ -98,6 +93,7 @@ function lease(tx: Tx, row: InstanceRow, request: LeaseRequest): Claim {
   const claimed = saveInstance(tx, {
     ...row,
     startedAt: begins ? tx.t : row.startedAt,
+    dueAt: null,
     epoch: row.epoch + 1,
     leaseToken: request.leaseToken,
     leaseOwner: request.leaseOwner,
@@ -123,15 +119,21 @@ export function claimOf(tx: Tx, row: InstanceRow, leaseToken: string): Claim {
     frames: tx.db.frames.of(row.id).values(),
     inbox: inboxAbove(tx, row.id, 0),
     takenOver: row.takenOver,
-    mayRun: !(row.state === 'scheduled' && row.startedAt === null && isHeldBack(tx, row)),
+    mayRun:
+      !isHeldBack(tx, row) || row.state !== 'scheduled' || (row.startedAt !== null && !row.waitsForSlot),
   };
+}
+
+/** A lease that ran out is nobody's, though it still fences until somebody takes it over. */
+export function isHolding(tx: Tx, row: InstanceRow, leaseToken: string): boolean {
+  return row.leaseToken === leaseToken && row.leaseUntil !== null && row.leaseUntil > tx.t;
 }
 
 /** What a lost answer of the same claim would have carried (RULINGS A24). */
 function heldUnder(tx: Tx, leaseToken: string): readonly Claim[] {
   return tx.db.instances
     .values()
-    .filter((row) => row.leaseToken === leaseToken)
+    .filter((row) => isHolding(tx, row, leaseToken))
     .map((row) => claimOf(tx, row, leaseToken));
 }
 
@@ -162,7 +164,7 @@ export function claimOne(tx: Tx, request: ClaimOneRequest): ClaimOneResult {
   const { t: now } = tx;
   const row = findInstance(tx.db, request.tenantId, request.instanceId);
   if (row === null) return { status: 'not_found', now };
-  if (row.leaseToken === request.leaseToken) {
+  if (isHolding(tx, row, request.leaseToken)) {
     return { status: 'claimed', now, claim: claimOf(tx, row, request.leaseToken) };
   }
   const live = row.leaseUntil !== null && row.leaseUntil > now;
@@ -190,6 +192,7 @@ function claimForOperator(tx: Tx, row: InstanceRow, request: ClaimOneRequest, li
   const taken = live ? { ...row, takenOver: true } : countTakeOver(tx, row);
   const claimed = saveInstance(tx, {
     ...taken,
+    dueAt: null,
     epoch: row.epoch + 1,
     leaseToken: request.leaseToken,
     leaseOwner: request.leaseOwner,

@@ -91,6 +91,7 @@ function applyTurn(tx: Tx, row: InstanceRow, turn: TurnCommit): TurnVerdict {
     hasHistory: row.hasHistory || turn.rows.length > 0 || turn.kv.length > 0,
     recoveryCount: turn.hasResult || turn.instance.newRun !== undefined ? 0 : row.recoveryCount,
     claimsWithoutProgress: hasProgress(turn) ? 0 : row.claimsWithoutProgress,
+    takenOver: false,
     committedToken: turn.leaseToken,
     committedGranted: granted,
   });

@@ -11,9 +11,9 @@ export function hasFreeSlot(tx: Tx, row: InstanceRow): boolean {
   return sameKey(tx, row).filter((other) => other.state === 'running').length < row.maxConcurrency;
 }
 
-export function postponeForSlot(tx: Tx, row: InstanceRow): void {
+export function postponeForSlot(tx: Tx, row: InstanceRow): InstanceRow {
   const again = tx.t + SLOT_RETRY_MS;
-  saveInstance(tx, { ...row, nextFireAt: again, dueAt: again, waitsForSlot: true });
+  return saveInstance(tx, { ...row, nextFireAt: again, dueAt: again, waitsForSlot: true });
 }
 
 /** After an instance left `running`: the best of those that wait for a slot is due at once. */

@@ -9,7 +9,7 @@ export interface InstanceRow extends InstanceView {
   readonly leaseToken: string | null;
   /** The present lease came from a claim of one row: losing it says that this instance is to blame (RULINGS A18). */
   readonly claimedAlone: boolean;
-  /** A lease was lost and no turn has settled since. */
+  /** A lease was lost and nothing was committed since. */
   readonly takenOver: boolean;
   readonly claimsWithoutProgress: number;
   readonly wakeSeq: number;

@@ -21,7 +21,6 @@ export function settleTurn(tx: Tx, id: string, settle: Settle): void {
     openWaits: settle.openWaits,
     seenSeq: ended ? row.wakeSeq : row.seenSeq,
     failure: stored(settle.failure),
-    takenOver: false,
   });
   if (ended) endInstance(tx, settled);
 }

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../core/json.ts';
 import type { NewInstance, StartAnswer, StartRequest, Started } from '../../ports/store/accept.ts';
-import { claimOf, markAlone, tryClaim } from './claims.ts';
+import { claimOf, isHolding, markAlone, tryClaim } from './claims.ts';
 import { type Tx, saveInstance } from './database.ts';
 import { type InstanceRow, stored } from './rows.ts';
 
@@ -92,7 +92,7 @@ function repeated(first: InstanceRow, instance: NewInstance): Started {
 function repeat(tx: Tx, request: StartRequest, known: InstanceRow, instance: NewInstance): Started {
   if (known.id !== instance.id) return repeated(known, instance);
   const token = request.lease?.leaseToken;
-  const claim = token !== undefined && known.leaseToken === token ? claimOf(tx, known, token) : null;
+  const claim = token !== undefined && isHolding(tx, known, token) ? claimOf(tx, known, token) : null;
   return { id: known.id, deduplicated: false, conflict: false, claim };
 }
 
