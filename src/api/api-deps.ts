@@ -1,4 +1,3 @@
-import type { TreeNode } from './schemas/tree.ts';
 import type { CallRate } from '../engine/call-rate.ts';
 import type { UseCaseDeps } from '../engine/use-case.ts';
 
@@ -8,8 +7,6 @@ export interface ApiDeps extends UseCaseDeps {
   readonly service: ServiceFacts;
   /** Address of the peer, from what the host hands to the app; empty when it is unknown. */
   readonly peerOf: (hostEnv: unknown) => string;
-  /** The tree view of an instance; null when it is unknown to this tenant. */
-  readonly treeOf: (tenantId: string | null, instanceId: string) => Promise<readonly TreeNode[] | null>;
 }
 
 /** What routes get: the parts from outside, and what one API keeps for itself. */

@@ -5,7 +5,6 @@ import { notFound, type Refusal } from './refusal.ts';
 import { describeExplanation } from './explain-summary.ts';
 import { openWaits } from './explain-waits.ts';
 import type { Explanation, NextStep } from './explanation.ts';
-import { readPlan } from './read-plan.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 
 /** Says what an instance waits for, since when, who works on it, and what comes next. 404 unknown. */
@@ -18,7 +17,7 @@ export async function explainInstance(
   if (frontier === null) return notFound('instance', instanceId);
   const { instance, now } = frontier;
   const ended = isTerminal(instance.state);
-  const plan = ended ? null : await readPlan(deps.store, instance.tenantId, instance.sequenceId);
+  const plan = ended ? null : await deps.definitions.plan(instance.tenantId, instance.sequenceId);
   const facts = {
     instanceId,
     state: instance.state,

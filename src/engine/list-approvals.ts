@@ -2,7 +2,6 @@ import type { Block } from '../core/definition/document.ts';
 import type { Gate } from '../core/run/frame.ts';
 import { currentList, type Plan } from '../core/run/plan.ts';
 import type { GateItem, InstanceView, ListGatesQuery } from '../ports/store/reads.ts';
-import { readPlan } from './read-plan.ts';
 import type { UseCaseDeps } from './use-case.ts';
 
 /** A gate that waits for a person. */
@@ -21,15 +20,12 @@ export async function listApprovals(
   query: ListGatesQuery,
 ): Promise<{ readonly items: readonly Approval[]; readonly total: number }> {
   const { items, total } = await deps.store.listOpenGates(query);
-  const plans = new Map<string, Plan | null>();
-  for (const { instance } of items) {
-    if (plans.has(instance.sequenceId)) continue;
-    plans.set(instance.sequenceId, await readPlan(deps.store, instance.tenantId, instance.sequenceId));
+  const approvals: Approval[] = [];
+  for (const item of items) {
+    const { tenantId, sequenceId } = item.instance;
+    approvals.push(...approvalOf(item, await deps.definitions.plan(tenantId, sequenceId)));
   }
-  return {
-    items: items.flatMap((item) => approvalOf(item, plans.get(item.instance.sequenceId) ?? null)),
-    total,
-  };
+  return { items: approvals, total };
 }
 
 function approvalOf({ instance, sequenceName, frame }: GateItem, plan: Plan | null): readonly Approval[] {

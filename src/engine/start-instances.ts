@@ -2,6 +2,7 @@ import { canonicalJson, isJsonObject, utf8Bytes, type Json, type JsonObject } fr
 import { validateAgainst } from '../core/definition/json-schema.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { NewInstance, StartAnswer, StartRequest } from '../ports/store/accept.ts';
+import type { Hint } from '../ports/hints.ts';
 import type { SequenceRecord } from '../ports/store/catalog.ts';
 import { notFound, refuse, type Refusal } from './refusal.ts';
 import { tenantOf } from './tenant.ts';
@@ -34,7 +35,7 @@ export interface StartedInstance {
 
 /** The longest batch ([INS-9]). */
 export const MAX_BATCH = 10_000;
-/** A batch up to this size starts in this process when there is room; larger ones are left to the claims. */
+/** A batch up to this size starts in this process when there is room; larger ones are hinted at and claimed. */
 const MAX_LEASED = 64;
 
 /**
@@ -95,10 +96,21 @@ export async function startNow(deps: UseCaseDeps, request: StartRequest): Promis
   const leased = request.instances.length <= MAX_LEASED && deps.runner.hasRoom();
   const answer = await deps.store.start(leased ? { ...request, lease: deps.runner.newLease() } : request);
   if (answer.status !== 'ok') return answer;
-  for (const started of answer.started) {
+  const hints: Hint[] = [];
+  for (const [index, started] of answer.started.entries()) {
+    const instance = request.instances[index];
     if (started.claim !== null) deps.runner.adopt(started.claim);
+    else if (!started.deduplicated && instance !== undefined) hints.push(hintFor(instance, answer.now));
   }
+  deps.hints.send(hints.filter(({ delayMs }) => delayMs <= MAX_HINT_DELAY_MS));
   return answer;
+}
+
+/** Later ones are the sweep's business (RULINGS B15). */
+const MAX_HINT_DELAY_MS = 15 * 60_000;
+
+function hintFor({ id, tenantId, nextFireAt }: NewInstance, now: number): Hint {
+  return { instanceId: id, tenantId, delayMs: Math.max(0, (nextFireAt ?? now) - now) };
 }
 
 /** The row of a start, with ids of its own. */

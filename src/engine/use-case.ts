@@ -1,5 +1,7 @@
 import type { Clock, Entropy, Log } from '../ports/system.ts';
+import type { Hints } from '../ports/hints.ts';
 import type { Store } from '../ports/store/store.ts';
+import type { Definitions } from './definitions.ts';
 import type { IdSource } from './ids.ts';
 import type { InstanceTarget, TurnRunner } from './runner.ts';
 
@@ -7,6 +9,8 @@ import type { InstanceTarget, TurnRunner } from './runner.ts';
 export interface UseCaseDeps {
   readonly store: Store;
   readonly runner: TurnRunner;
+  readonly definitions: Definitions;
+  readonly hints: Hints;
   readonly ids: IdSource;
   readonly clock: Clock;
   readonly entropy: Entropy;

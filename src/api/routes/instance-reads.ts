@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { explainInstance } from '../../engine/explain-instance.ts';
+import { readTree } from '../../engine/read-tree.ts';
 import { notFound } from '../../engine/refusal.ts';
 import { defineRoute, okay, type Answer } from '../route.ts';
 import { CountParameter, FilterParameter, IdPath, limitParameter, NoParameters } from '../schemas/common.ts';
 import { ExplanationBody, showExplanation } from '../schemas/explanation.ts';
 import { InstanceList, showInstance } from '../schemas/instance.ts';
 import { AuditList, LogList, OutputList, showAudit, showLog, showOutput } from '../schemas/output.ts';
-import { TreeBody } from '../schemas/tree.ts';
+import { showNode, TreeBody } from '../schemas/tree.ts';
 import { timelineRoute } from './timeline.ts';
 
 const tag = 'instances';
@@ -22,7 +23,7 @@ const tree = defineRoute({
   summary: 'The execution tree in document order; empty before the first claim',
   responses: { 200: TreeBody },
   handle: async (deps, { caller, path }) =>
-    found(path.id, await deps.treeOf(caller.tenantId, path.id), (node) => node),
+    found(path.id, await readTree(deps, caller.tenantId, path.id), (node) => showNode(path.id, node)),
 });
 
 const outputs = defineRoute({

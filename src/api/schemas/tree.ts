@@ -1,8 +1,9 @@
 import * as z from 'zod';
-import { JsonValue, Timestamp, Uuid } from './common.ts';
+import type { TreeNode } from '../../core/run/tree.ts';
+import { JsonValue, optionalTimestamp, Timestamp, Uuid } from './common.ts';
 
 /** The run-time position of one block (http-api.md 5.4, DESIGN 8). */
-export const TreeNode = z.object({
+export const NodeBody = z.object({
   id: Uuid,
   instance_id: Uuid,
   block_id: z.string(),
@@ -12,7 +13,7 @@ export const TreeNode = z.object({
   state: z.enum(['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'skipped']),
   started_at: Timestamp.nullable(),
   completed_at: Timestamp.nullable(),
-  /** Place in the document, counted in document order. */
+  /** Place in its list, from 0. */
   position: z.int(),
   reason: z.string().nullable(),
   wake_at: Timestamp.nullable(),
@@ -21,5 +22,25 @@ export const TreeNode = z.object({
   error: JsonValue,
   decision: JsonValue,
 });
-export type TreeNode = z.infer<typeof TreeNode>;
-export const TreeBody = z.array(TreeNode);
+export const TreeBody = z.array(NodeBody);
+
+export function showNode(instanceId: string, node: TreeNode): z.infer<typeof NodeBody> {
+  return {
+    id: node.id,
+    instance_id: instanceId,
+    block_id: node.blockId,
+    parent_id: node.parentId,
+    block_type: node.blockType,
+    branch_index: node.branchIndex,
+    state: node.state,
+    started_at: optionalTimestamp(node.startedAt),
+    completed_at: optionalTimestamp(node.completedAt),
+    position: node.position,
+    reason: node.reason,
+    wake_at: optionalTimestamp(node.wakeAt),
+    attempt: node.attempt,
+    iteration: node.iteration,
+    error: node.error,
+    decision: node.decision,
+  };
+}

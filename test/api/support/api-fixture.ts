@@ -5,6 +5,7 @@ import { createApi } from '../../../src/api/create-api.ts';
 import type { Route } from '../../../src/api/route.ts';
 import { ROUTES } from '../../../src/api/routes/routes.ts';
 import type { Json } from '../../../src/core/json.ts';
+import { createDefinitions } from '../../../src/engine/definitions.ts';
 import { createIdSource } from '../../../src/engine/ids.ts';
 import type { Store } from '../../../src/ports/store/store.ts';
 import { createStillRunner, type StillRunner } from './still-runner.ts';
@@ -110,6 +111,8 @@ function baseDeps(
     ...ports,
     store,
     runner,
+    definitions: createDefinitions(store),
+    hints: runner.hints,
     ids: createIdSource(ports.clock, ports.entropy),
     log: { debug: write, info: write, warn: write, error: write },
     limits: { maxContextBytes: 262_144 },
@@ -117,7 +120,6 @@ function baseDeps(
     settings: { ...standardSettings, ...settings },
     service: { version: '0.1.0', schemaVersion: 1, notReadyReason: () => null },
     peerOf: () => '192.0.2.7',
-    treeOf: async (tenantId, id) => ((await store.getInstance(tenantId, id)) === null ? null : []),
   };
 }
 

@@ -1,5 +1,6 @@
 import { isTerminal, type InstanceState } from '../../../src/core/run/states.ts';
 import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from '../../../src/engine/runner.ts';
+import type { Hint, Hints } from '../../../src/ports/hints.ts';
 import type { Store } from '../../../src/ports/store/store.ts';
 import type { Claim } from '../../../src/ports/store/turn.ts';
 import { nextId } from '../../support/turn-builder.ts';
@@ -8,6 +9,8 @@ import { nextId } from '../../support/turn-builder.ts';
 export interface StillRunner extends TurnRunner {
   readonly nudged: InstanceTarget[];
   readonly adopted: Claim[];
+  readonly hints: Hints;
+  readonly hinted: Hint[];
   room: boolean;
   /** When set, commands are answered with it. */
   answer: OperationAnswer | null;
@@ -28,6 +31,8 @@ export function createStillRunner(store: Store): StillRunner {
   const runner: StillRunner = {
     nudged: [],
     adopted: [],
+    hinted: [],
+    hints: { send: (hints) => void runner.hinted.push(...hints) },
     room: false,
     answer: null,
     hasRoom: () => runner.room,
