@@ -1,0 +1,608 @@
+-- Claims. Each of the functions locks rows in a statement of its own, updates them in the next and reads what the turn
+-- needs in a third: at READ COMMITTED only a later statement sees what was committed while the lock was waited for.
+
+-- One row per concurrency key. Its lock makes counting the running instances and admitting one more a single act.
+CREATE TABLE stepwell.concurrency_keys (
+  tenant_id text COLLATE "C" NOT NULL,
+  concurrency_key text COLLATE "C" NOT NULL,
+  CONSTRAINT concurrency_keys_pkey PRIMARY KEY (tenant_id, concurrency_key)
+);
+
+CREATE FUNCTION stepwell.instance_json(i stepwell.task_instances) RETURNS json
+LANGUAGE sql STABLE
+RETURN json_build_object(
+  'id', i.id, 'tenantId', i.tenant_id, 'namespace', i.namespace, 'sequenceId', i.sequence_id,
+  'state', i.state, 'priority', i.priority, 'timezone', i.timezone, 'nextFireAt', stepwell.to_ms(i.next_fire_at),
+  'data', i.data, 'config', i.config, 'audit', i.audit, 'metadata', i.metadata,
+  'parent', CASE WHEN i.parent_instance_id IS NOT NULL THEN json_build_object(
+    'instanceId', i.parent_instance_id, 'blockId', i.parent_block_id,
+    'iteration', i.parent_iteration, 'entry', i.parent_entry) END,
+  'depth', i.depth, 'sessionId', i.session_id, 'dryRun', i.dry_run, 'dryRunAutoApprove', i.dry_run_auto_approve,
+  'createdAt', stepwell.to_ms(i.created_at), 'startedAt', stepwell.to_ms(i.started_at),
+  'runNo', i.run_no, 'runId', i.run_id, 'rev', i.rev, 'totalSteps', i.total_steps,
+  'recoveryCount', i.recovery_count, 'cancelRequestedAt', stepwell.to_ms(i.cancel_requested_at),
+  'currentStep', i.current_step, 'hasHistory', i.has_history);
+
+CREATE FUNCTION stepwell.frames_json(i stepwell.task_instances) RETURNS json
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN (
+    SELECT json_agg(json_build_object('b', f.block_id, 'n', f.branch_index, 'i', f.iteration, 'f', f.frame))
+    FROM stepwell.execution_tree f
+    WHERE f.instance_id = i.id AND f.tenant_id = i.tenant_id);
+END $$;
+
+-- Facts that no turn has processed yet and that stand above p_seq; at most 1,000, the rest comes with the next answer.
+CREATE FUNCTION stepwell.inbox_json(p_tenant text, p_instance uuid, p_seq bigint) RETURNS json
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN (
+    SELECT json_agg(json_build_object('seq', f.seq, 'id', f.id, 'at', stepwell.to_ms(f.created_at),
+      'kind', f.kind, 'type', f.signal_type, 'payload', f.payload) ORDER BY f.seq)
+    FROM (
+      SELECT s.seq, s.id, s.created_at, s.kind, s.signal_type, s.payload
+      FROM stepwell.signal_inbox s
+      WHERE s.instance_id = p_instance AND s.tenant_id = p_tenant AND NOT s.delivered AND s.seq > p_seq
+      ORDER BY s.seq
+      LIMIT 1000
+    ) f);
+END $$;
+
+CREATE FUNCTION stepwell.claims_json(p_ids uuid[], p_now timestamptz) RETURNS json
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN (
+    SELECT coalesce(json_agg(json_build_object(
+      'epoch', i.epoch, 'leaseToken', i.lease_token, 'leaseUntil', stepwell.to_ms(i.lease_until),
+      'takenOver', i.suspect,
+      -- Held back: not begun and not yet due, or without a free slot (RULINGS A26).
+      'mayRun', NOT (i.state = 'scheduled' AND i.next_fire_at > p_now AND (i.started_at IS NULL OR i.waits_for_slot)),
+      'instance', stepwell.instance_json(i),
+      'root', i.root_frame,
+      'frames', CASE WHEN i.rev > 0 THEN stepwell.frames_json(i) END,
+      'inbox', CASE WHEN i.wake_seq > 0 THEN stepwell.inbox_json(i.tenant_id, i.id, 0) END
+    ) ORDER BY u.position), '[]')
+    FROM unnest(p_ids) WITH ORDINALITY AS u(id, position)
+    JOIN stepwell.task_instances i ON i.id = u.id);
+END $$;
+
+-- The highest seq of the facts that a claim hands out: all of them, unless there are more than fit into one answer.
+CREATE FUNCTION stepwell.handed_out_seq(p_instance uuid, p_wake_seq bigint) RETURNS bigint
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN coalesce((
+    SELECT s.seq FROM stepwell.signal_inbox s
+    WHERE s.instance_id = p_instance AND NOT s.delivered
+    ORDER BY s.seq OFFSET 999 LIMIT 1), p_wake_seq);
+END $$;
+
+-- Which of these locked instances find no free slot of their concurrency key ([CONC-1], RULINGS A31). The lock of the
+-- key comes first; only the statement after it counts.
+CREATE FUNCTION stepwell.without_slot(p_ids uuid[], p_now timestamptz) RETURNS uuid[]
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  PERFORM 1 FROM stepwell.concurrency_keys k
+  WHERE EXISTS (
+    SELECT 1 FROM stepwell.task_instances i
+    WHERE i.id = ANY (p_ids) AND i.tenant_id = k.tenant_id AND i.concurrency_key = k.concurrency_key)
+  ORDER BY k.tenant_id, k.concurrency_key
+  FOR UPDATE;
+  RETURN (
+    SELECT array_agg(c.id)
+    FROM (
+      SELECT i.id, i.tenant_id, i.concurrency_key, i.max_concurrency,
+        row_number() OVER (PARTITION BY i.tenant_id, i.concurrency_key ORDER BY array_position(p_ids, i.id)) AS rank
+      FROM stepwell.task_instances i
+      WHERE i.id = ANY (p_ids) AND i.concurrency_key IS NOT NULL AND i.max_concurrency IS NOT NULL
+        AND i.state = 'scheduled' AND (i.next_fire_at IS NULL OR i.next_fire_at <= p_now)
+    ) c
+    WHERE c.rank + (
+      SELECT count(*) FROM stepwell.task_instances r
+      WHERE r.tenant_id = c.tenant_id AND r.concurrency_key = c.concurrency_key AND r.state = 'running'
+    ) > c.max_concurrency);
+END $$;
+
+-- An instance has left `running`: the best of those that were put off for want of a slot is due at once ([CONC-3]).
+-- A waiter that is locked is being looked at anyway.
+CREATE FUNCTION stepwell.release_slot(p_tenant text, p_key text, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  UPDATE stepwell.task_instances i
+  SET next_fire_at = p_now, due_at = p_now, waits_for_slot = false
+  WHERE i.id = (
+    SELECT w.id FROM stepwell.task_instances w
+    WHERE w.tenant_id = p_tenant AND w.concurrency_key = p_key AND w.state = 'scheduled'
+      AND w.waits_for_slot AND w.lease_until IS NULL
+    ORDER BY w.priority DESC, w.due_at, w.id LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED);
+END $$;
+
+CREATE FUNCTION stepwell.release_slots(p_tenants text[], p_keys text[], p_now timestamptz) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  PERFORM stepwell.release_slot(k.tenant_id, k.key, p_now)
+  FROM unnest(p_tenants, p_keys) AS k(tenant_id, key)
+  WHERE k.key IS NOT NULL
+  ORDER BY k.tenant_id, k.key;
+END $$;
+
+-- More than 20 claims in a row without a committed change: the run is paused instead (RULINGS B7).
+CREATE FUNCTION stepwell.pause_without_progress(p_ids uuid[], p_now timestamptz) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  r record;
+BEGIN
+  FOR r IN SELECT i.id, i.tenant_id, i.state, i.concurrency_key FROM stepwell.task_instances i WHERE i.id = ANY (p_ids) LOOP
+    UPDATE stepwell.task_instances i
+    SET state = 'paused', next_fire_at = NULL, due_at = NULL, lease_until = NULL, lease_token = NULL, lease_owner = NULL,
+      claims_without_progress = 0, metadata = i.metadata || '{"paused_reason": "no_progress"}', updated_at = p_now
+    WHERE i.id = r.id;
+    IF r.state <> 'paused' THEN
+      INSERT INTO stepwell.audit_log (tenant_id, instance_id, id, event_type, from_state, to_state, created_at)
+      VALUES (r.tenant_id, r.id, stepwell.uuid_v7(p_now), 'state_transition', r.state, 'paused', p_now);
+    END IF;
+    IF r.state = 'running' AND r.concurrency_key IS NOT NULL THEN
+      PERFORM stepwell.release_slot(r.tenant_id, r.concurrency_key, p_now);
+    END IF;
+  END LOOP;
+END $$;
+
+-- Takes the lease of instances that the caller has locked. Answers those it took: one that makes no progress is paused
+-- instead; one without a free slot is put off by one to two seconds, unless a new fact waits for it.
+CREATE FUNCTION stepwell.take_leases(
+  p_ids uuid[], p_token uuid, p_owner text, p_lease_ms bigint, p_now timestamptz
+) RETURNS uuid[]
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  v_idle uuid[];
+  v_keyed boolean;
+  v_denied uuid[];
+  v_taken uuid[];
+BEGIN
+  SELECT array_agg(i.id) FILTER (WHERE i.claims_without_progress >= 20), bool_or(i.concurrency_key IS NOT NULL)
+  INTO v_idle, v_keyed
+  FROM stepwell.task_instances i WHERE i.id = ANY (p_ids);
+  IF v_idle IS NOT NULL THEN
+    PERFORM stepwell.pause_without_progress(v_idle, p_now);
+    p_ids := ARRAY(
+      SELECT u.id FROM unnest(p_ids) WITH ORDINALITY AS u(id, position)
+      WHERE NOT (u.id = ANY (v_idle)) ORDER BY u.position);
+  END IF;
+  IF v_keyed THEN
+    v_denied := stepwell.without_slot(p_ids, p_now);
+    IF v_denied IS NOT NULL THEN
+      UPDATE stepwell.task_instances i
+      SET next_fire_at = p.at, due_at = p.at, waits_for_slot = true, updated_at = p_now
+      FROM (
+        SELECT u.id, p_now + (1000 + floor(random() * 1000)::integer) * interval '1 millisecond' AS at
+        FROM unnest(v_denied) AS u(id)
+      ) p
+      WHERE i.id = p.id;
+      p_ids := ARRAY(
+        SELECT u.id FROM unnest(p_ids) WITH ORDINALITY AS u(id, position)
+        JOIN stepwell.task_instances i ON i.id = u.id
+        WHERE NOT (u.id = ANY (v_denied)) OR i.wake_seq > i.given_seq
+        ORDER BY u.position);
+    END IF;
+  END IF;
+  WITH taken AS (
+    UPDATE stepwell.task_instances i
+    SET lease_until = p_now + p_lease_ms * interval '1 millisecond',
+      lease_token = p_token,
+      lease_owner = p_owner,
+      epoch = i.epoch + 1,
+      due_at = NULL,
+      given_seq = CASE WHEN i.wake_seq > 1000 THEN stepwell.handed_out_seq(i.id, i.wake_seq) ELSE i.wake_seq END,
+      claims_without_progress = i.claims_without_progress + 1,
+      claimed_alone = false,
+      updated_at = p_now,
+      waits_for_slot = i.waits_for_slot AND i.next_fire_at > p_now,
+      state = CASE WHEN s.starts THEN 'running' ELSE i.state END,
+      -- The first claim that may run the tree begins the run.
+      started_at = CASE WHEN s.starts OR i.state = 'running' THEN coalesce(i.started_at, p_now) ELSE i.started_at END
+    FROM (
+      SELECT l.id, l.state = 'scheduled' AND (l.next_fire_at IS NULL OR l.next_fire_at <= p_now) AS starts
+      FROM stepwell.task_instances l WHERE l.id = ANY (p_ids)
+    ) s
+    WHERE i.id = s.id
+    RETURNING i.id
+  )
+  SELECT array_agg(taken.id ORDER BY array_position(p_ids, taken.id)) INTO v_taken FROM taken;
+  RETURN coalesce(v_taken, '{}');
+END $$;
+
+-- A lease that was taken for a single instance: losing it speaks against this instance (RULINGS A18).
+CREATE FUNCTION stepwell.mark_alone(p_taken uuid[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  IF cardinality(p_taken) = 1 THEN
+    UPDATE stepwell.task_instances i SET claimed_alone = true WHERE i.id = p_taken[1];
+  END IF;
+END $$;
+
+-- Instances that this token holds already: the answer of an earlier claim with it was lost (RULINGS A24).
+CREATE FUNCTION stepwell.held_by(p_token uuid, p_now timestamptz) RETURNS uuid[]
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN (
+    SELECT array_agg(i.id ORDER BY i.id) FROM stepwell.task_instances i
+    WHERE i.lease_until > p_now AND i.lease_token = p_token);
+END $$;
+
+-- Tenants with something due at this priority, at most 256, starting with the one that has waited longest. Reads one
+-- index entry per tenant, however long the backlog is.
+CREATE FUNCTION stepwell.due_tenants(p_priority smallint, p_first text, p_now timestamptz) RETURNS text[]
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN (
+    WITH RECURSIVE tenants (tenant_id, n, wrapped) AS (
+      SELECT p_first, 1, false
+      UNION ALL
+      SELECT coalesce(following.tenant_id, least_one.tenant_id), t.n + 1, t.wrapped OR following.tenant_id IS NULL
+      FROM tenants t
+      LEFT JOIN LATERAL (
+        SELECT i.tenant_id FROM stepwell.task_instances i
+        WHERE i.priority = p_priority AND i.tenant_id > t.tenant_id AND i.lease_until IS NULL AND i.due_at IS NOT NULL
+        ORDER BY i.tenant_id LIMIT 1
+      ) following ON true
+      LEFT JOIN LATERAL (
+        SELECT i.tenant_id FROM stepwell.task_instances i
+        WHERE following.tenant_id IS NULL AND NOT t.wrapped
+          AND i.priority = p_priority AND i.lease_until IS NULL AND i.due_at IS NOT NULL
+        ORDER BY i.tenant_id LIMIT 1
+      ) least_one ON true
+      WHERE t.n < 256
+        AND coalesce(following.tenant_id, least_one.tenant_id) IS NOT NULL
+        AND (NOT (t.wrapped OR following.tenant_id IS NULL)
+          OR coalesce(following.tenant_id, least_one.tenant_id) < p_first)
+    )
+    SELECT array_agg(t.tenant_id ORDER BY t.n) FROM tenants t
+    WHERE EXISTS (
+      SELECT 1 FROM stepwell.task_instances i
+      WHERE i.priority = p_priority AND i.tenant_id = t.tenant_id AND i.due_at <= p_now AND i.lease_until IS NULL));
+END $$;
+
+-- Locks up to p_limit due instances of one priority, an equal share per tenant, oldest first within a tenant.
+CREATE FUNCTION stepwell.lock_due(
+  p_priority smallint, p_tenants text[], p_share integer, p_cap integer, p_taken uuid[], p_limit integer, p_now timestamptz
+) RETURNS uuid[]
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN (
+    SELECT array_agg(d.id)
+    FROM (
+      SELECT c.id
+      FROM unnest(p_tenants) WITH ORDINALITY AS u(tenant_id, position)
+      CROSS JOIN LATERAL (
+        SELECT i.id FROM stepwell.task_instances i
+        WHERE i.priority = p_priority AND i.tenant_id = u.tenant_id
+          AND i.due_at <= p_now AND i.lease_until IS NULL AND NOT i.suspect AND i.recovery_count = 0
+        ORDER BY i.due_at, i.id
+        LIMIT CASE WHEN p_cap = 0 THEN p_share ELSE least(p_share, greatest(0, p_cap - (
+          SELECT count(*) FROM stepwell.task_instances h WHERE h.id = ANY (p_taken) AND h.tenant_id = u.tenant_id))) END
+        FOR NO KEY UPDATE SKIP LOCKED
+      ) c
+      LIMIT p_limit
+    ) d);
+END $$;
+
+-- An instance that lost a lease runs alone until a result of it is committed, so that it takes nobody along when it
+-- crashes again. It comes when its turn has come: nothing of this priority has been due for longer.
+CREATE FUNCTION stepwell.lock_suspect(p_priority smallint, p_now timestamptz) RETURNS uuid[]
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN (
+    SELECT array_agg(s.id) FROM (
+      SELECT i.id, i.due_at FROM stepwell.task_instances i
+      WHERE (i.suspect OR i.recovery_count > 0) AND i.priority = p_priority AND i.due_at <= p_now AND i.lease_until IS NULL
+      ORDER BY i.due_at, i.id LIMIT 1
+      FOR NO KEY UPDATE SKIP LOCKED
+    ) s
+    WHERE NOT EXISTS (
+      SELECT 1 FROM stepwell.task_instances o
+      WHERE o.due_at < s.due_at AND o.lease_until IS NULL AND o.priority = p_priority
+        AND NOT o.suspect AND o.recovery_count = 0));
+END $$;
+
+CREATE FUNCTION stepwell.claim_due_v1(
+  p_token uuid, p_owner text, p_lease_ms bigint, p_limit integer, p_per_tenant integer
+) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  v_now timestamptz := stepwell.sw_now();
+  v_first text;
+  v_ids uuid[];
+  v_taken uuid[] := stepwell.held_by(p_token, v_now);
+  v_tenants text[];
+  v_priority smallint;
+BEGIN
+  IF v_taken IS NOT NULL THEN
+    RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
+  END IF;
+  v_taken := '{}';
+  SELECT i.tenant_id INTO v_first FROM stepwell.task_instances i
+  WHERE i.due_at <= v_now AND i.lease_until IS NULL
+  ORDER BY i.due_at LIMIT 1;
+  IF NOT FOUND THEN
+    RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', '[]'::json);
+  END IF;
+
+  FOR v_priority IN REVERSE 3..0 LOOP
+    IF cardinality(v_taken) = 0 THEN
+      v_ids := stepwell.lock_suspect(v_priority, v_now);
+      IF v_ids IS NOT NULL THEN
+        v_taken := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
+        EXIT WHEN cardinality(v_taken) > 0;
+      END IF;
+    END IF;
+    v_tenants := stepwell.due_tenants(v_priority, v_first, v_now);
+    CONTINUE WHEN v_tenants IS NULL;
+    LOOP
+      v_ids := stepwell.lock_due(v_priority, v_tenants,
+        ceil((p_limit - cardinality(v_taken))::numeric / cardinality(v_tenants))::integer,
+        p_per_tenant, v_taken, p_limit - cardinality(v_taken), v_now);
+      EXIT WHEN v_ids IS NULL;
+      v_taken := v_taken || stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
+      EXIT WHEN cardinality(v_taken) >= p_limit;
+    END LOOP;
+    EXIT WHEN cardinality(v_taken) >= p_limit;
+  END LOOP;
+  PERFORM stepwell.mark_alone(v_taken);
+  RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
+END $$;
+
+-- True when something of this instance may be in flight: a leaf whose intent was committed and not settled.
+CREATE FUNCTION stepwell.has_open_intent(p_instance uuid) RETURNS boolean
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN EXISTS (
+    SELECT 1 FROM stepwell.task_instances i
+    WHERE i.id = p_instance AND i.root_frame -> 'leaf' ? 'dispatchedAt'
+  ) OR EXISTS (
+    SELECT 1 FROM stepwell.execution_tree f
+    WHERE f.instance_id = p_instance AND f.frame -> 'leaf' ? 'dispatchedAt'
+  );
+END $$;
+
+-- Notes that these locked instances lost a lease. Only a lease with an open intent, or one that was taken for this
+-- instance alone, speaks against it (RULINGS A18).
+CREATE FUNCTION stepwell.count_take_over(p_ids uuid[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  UPDATE stepwell.task_instances i
+  SET suspect = true,
+    recovery_count = i.recovery_count + CASE WHEN i.claimed_alone OR stepwell.has_open_intent(i.id) THEN 1 ELSE 0 END
+  WHERE i.id = ANY (p_ids);
+END $$;
+
+-- Take-over of expired leases, oldest first. When the first of them must be alone it is the only one; else those that
+-- need not be come together, and the others keep their expired lease for the next call. An expired lease of an operator
+-- on a terminal instance is only removed.
+CREATE FUNCTION stepwell.claim_expired_v1(
+  p_token uuid, p_owner text, p_lease_ms bigint, p_limit integer, p_per_tenant integer
+) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  v_now timestamptz := stepwell.sw_now();
+  v_ids uuid[];
+  v_alone uuid[];
+  v_taken uuid[] := stepwell.held_by(p_token, v_now);
+BEGIN
+  IF v_taken IS NOT NULL THEN
+    RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
+  END IF;
+  SELECT array_agg(e.id) INTO v_ids FROM (
+    SELECT i.id FROM stepwell.task_instances i
+    WHERE i.lease_until <= v_now
+    ORDER BY i.lease_until, i.id LIMIT p_limit
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) e;
+  IF v_ids IS NOT NULL THEN
+    UPDATE stepwell.task_instances i SET lease_until = NULL, lease_token = NULL, lease_owner = NULL
+    WHERE i.id = ANY (v_ids) AND stepwell.is_terminal(i.state);
+    SELECT array_agg(c.id ORDER BY c.position), array_agg(c.id) FILTER (WHERE c.alone)
+    INTO v_ids, v_alone
+    FROM (
+      SELECT i.id, u.position, i.claimed_alone OR i.suspect OR i.recovery_count > 0 OR stepwell.has_open_intent(i.id) AS alone,
+        row_number() OVER (PARTITION BY i.tenant_id ORDER BY u.position) AS of_tenant
+      FROM unnest(v_ids) WITH ORDINALITY AS u(id, position)
+      JOIN stepwell.task_instances i ON i.id = u.id
+      WHERE i.lease_until IS NOT NULL
+    ) c
+    WHERE p_per_tenant = 0 OR c.of_tenant <= p_per_tenant;
+  END IF;
+  IF v_ids IS NULL THEN
+    RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', '[]'::json);
+  END IF;
+  v_ids := CASE
+    WHEN v_ids[1] = ANY (v_alone) THEN v_ids[1:1]
+    ELSE ARRAY(
+      SELECT u.id FROM unnest(v_ids) WITH ORDINALITY AS u(id, position)
+      WHERE v_alone IS NULL OR NOT (u.id = ANY (v_alone)) ORDER BY u.position)
+  END;
+  PERFORM stepwell.count_take_over(v_ids);
+  v_taken := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
+  PERFORM stepwell.mark_alone(v_taken);
+  RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
+END $$;
+
+-- The named claim of a hint or an operator. It waits for a locked row up to the lock timeout (RULINGS A28).
+CREATE FUNCTION stepwell.claim_one_v1(
+  p_tenant text, p_instance uuid, p_token uuid, p_owner text, p_lease_ms bigint, p_operator boolean, p_take_over boolean
+) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  r record;
+  v_now timestamptz;
+  v_taken uuid[];
+  v_status text;
+BEGIN
+  SELECT i.id, i.state, i.due_at, i.lease_until, i.lease_token, i.wake_seq INTO r
+  FROM stepwell.task_instances i
+  WHERE i.id = p_instance AND (p_tenant IS NULL OR i.tenant_id = p_tenant)
+  FOR NO KEY UPDATE;
+  v_now := stepwell.sw_now();
+  IF r.id IS NULL THEN
+    RETURN json_build_object('status', 'not_found', 'now', stepwell.to_ms(v_now));
+  END IF;
+
+  IF r.lease_token = p_token AND r.lease_until > v_now THEN
+    UPDATE stepwell.task_instances i
+    SET given_seq = CASE WHEN r.wake_seq > 1000 THEN stepwell.handed_out_seq(i.id, r.wake_seq) ELSE r.wake_seq END
+    WHERE i.id = r.id AND i.given_seq <> r.wake_seq;
+    RETURN json_build_object('status', 'claimed', 'now', stepwell.to_ms(v_now),
+      'claims', stepwell.claims_json(ARRAY[r.id], v_now));
+  END IF;
+
+  v_status := CASE
+    WHEN NOT p_operator AND stepwell.is_terminal(r.state) THEN 'terminal'
+    WHEN r.lease_until > v_now AND NOT (p_operator AND p_take_over) THEN 'held'
+    WHEN p_operator OR r.lease_until IS NOT NULL OR r.due_at <= v_now THEN NULL
+    WHEN r.wake_seq > 0 AND EXISTS (
+      SELECT 1 FROM stepwell.signal_inbox s WHERE s.instance_id = r.id AND NOT s.delivered) THEN NULL
+    ELSE 'not_due'
+  END;
+  IF v_status IS NOT NULL THEN
+    RETURN json_build_object('status', v_status, 'now', stepwell.to_ms(v_now));
+  END IF;
+
+  -- A lease that is still there was lost by its turn: expired, or taken away by an operator, which is no crash.
+  IF r.lease_until > v_now THEN
+    UPDATE stepwell.task_instances i SET suspect = true WHERE i.id = r.id;
+  ELSIF r.lease_until IS NOT NULL THEN
+    PERFORM stepwell.count_take_over(ARRAY[r.id]);
+  END IF;
+  IF p_operator THEN
+    UPDATE stepwell.task_instances i
+    SET lease_until = v_now + p_lease_ms * interval '1 millisecond', lease_token = p_token, lease_owner = p_owner,
+      epoch = i.epoch + 1, due_at = NULL, claimed_alone = false, updated_at = v_now,
+      given_seq = CASE WHEN i.wake_seq > 1000 THEN stepwell.handed_out_seq(i.id, i.wake_seq) ELSE i.wake_seq END
+    WHERE i.id = r.id;
+    v_taken := ARRAY[r.id];
+  ELSE
+    v_taken := stepwell.take_leases(ARRAY[r.id], p_token, p_owner, p_lease_ms, v_now);
+    IF cardinality(v_taken) = 0 THEN
+      RETURN json_build_object('status', 'not_due', 'now', stepwell.to_ms(v_now));
+    END IF;
+    PERFORM stepwell.mark_alone(v_taken);
+  END IF;
+  RETURN json_build_object('status', 'claimed', 'now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
+END $$;
+
+-- Renews the leases that are still held. Locks in order and waits: a renewal that skipped a locked row would look like
+-- a lost lease.
+CREATE FUNCTION stepwell.renew_leases_v1(p_leases jsonb, p_lease_ms bigint) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  v_now timestamptz;
+BEGIN
+  PERFORM 1 FROM stepwell.task_instances i
+  WHERE i.id IN (SELECT x."instanceId" FROM jsonb_to_recordset(p_leases) AS x("instanceId" uuid))
+  ORDER BY i.id
+  FOR NO KEY UPDATE;
+  v_now := stepwell.sw_now();
+  RETURN (
+    WITH renewed AS (
+      UPDATE stepwell.task_instances i
+      SET lease_until = v_now + p_lease_ms * interval '1 millisecond'
+      FROM jsonb_to_recordset(p_leases) AS x("tenantId" text, "instanceId" uuid, epoch bigint, "leaseToken" uuid)
+      WHERE i.id = x."instanceId" AND i.tenant_id = x."tenantId"
+        AND i.epoch = x.epoch AND i.lease_token = x."leaseToken"
+      RETURNING i.id
+    )
+    SELECT coalesce(json_agg(renewed.id), '[]') FROM renewed);
+END $$;
+
+-- Gives leases back as if they had not been taken; the claim is not held against the instance.
+CREATE FUNCTION stepwell.release_leases_v1(p_leases jsonb) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  v_now timestamptz;
+  v_tenants text[];
+  v_keys text[];
+BEGIN
+  PERFORM 1 FROM stepwell.task_instances i
+  WHERE i.id IN (SELECT x."instanceId" FROM jsonb_to_recordset(p_leases) AS x("instanceId" uuid))
+  ORDER BY i.id
+  FOR NO KEY UPDATE;
+  v_now := stepwell.sw_now();
+  WITH released AS (
+    UPDATE stepwell.task_instances i
+    SET lease_until = NULL, lease_token = NULL, lease_owner = NULL,
+      state = CASE WHEN i.state = 'running' THEN 'scheduled' ELSE i.state END,
+      next_fire_at = CASE WHEN i.state = 'running' THEN v_now ELSE i.next_fire_at END,
+      due_at = CASE WHEN stepwell.is_terminal(i.state) THEN NULL ELSE v_now END,
+      claims_without_progress = greatest(0, i.claims_without_progress - 1),
+      updated_at = v_now
+    FROM jsonb_to_recordset(p_leases) AS x("tenantId" text, "instanceId" uuid, epoch bigint, "leaseToken" uuid)
+    WHERE i.id = x."instanceId" AND i.tenant_id = x."tenantId"
+      AND i.epoch = x.epoch AND i.lease_token = x."leaseToken"
+    RETURNING i.tenant_id, i.concurrency_key, i.state
+  )
+  SELECT array_agg(r.tenant_id), array_agg(r.concurrency_key) INTO v_tenants, v_keys
+  FROM released r WHERE r.concurrency_key IS NOT NULL AND r.state = 'scheduled';
+  PERFORM stepwell.release_slots(v_tenants, v_keys, v_now);
+END $$;
+
+-- For the one process that owns a local data folder: whoever held these leases is dead (RULINGS B18). As if the sweep
+-- had found them expired ([REC-1]): running ones are scheduled at now.
+CREATE FUNCTION stepwell.void_all_leases_v1() RETURNS integer
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  v_now timestamptz;
+  v_ids uuid[];
+  v_tenants text[];
+  v_keys text[];
+BEGIN
+  SELECT array_agg(l.id) INTO v_ids FROM (
+    SELECT i.id FROM stepwell.task_instances i WHERE i.lease_until IS NOT NULL ORDER BY i.id FOR NO KEY UPDATE
+  ) l;
+  IF v_ids IS NULL THEN
+    RETURN 0;
+  END IF;
+  v_now := stepwell.sw_now();
+  PERFORM stepwell.count_take_over(array_agg(i.id)) FROM stepwell.task_instances i
+  WHERE i.id = ANY (v_ids) AND NOT stepwell.is_terminal(i.state) HAVING count(*) > 0;
+  INSERT INTO stepwell.audit_log (tenant_id, instance_id, id, event_type, from_state, to_state, created_at)
+  SELECT i.tenant_id, i.id, stepwell.uuid_v7(v_now), 'state_transition', 'running', 'scheduled', v_now
+  FROM stepwell.task_instances i WHERE i.id = ANY (v_ids) AND i.state = 'running'
+  ORDER BY i.id;
+  WITH voided AS (
+    UPDATE stepwell.task_instances i
+    SET lease_until = NULL, lease_token = NULL, lease_owner = NULL, claimed_alone = false,
+      epoch = i.epoch + 1,
+      state = CASE WHEN i.state = 'running' THEN 'scheduled' ELSE i.state END,
+      next_fire_at = CASE WHEN i.state = 'running' THEN v_now ELSE i.next_fire_at END,
+      due_at = CASE WHEN stepwell.is_terminal(i.state) THEN NULL ELSE v_now END,
+      updated_at = v_now
+    WHERE i.id = ANY (v_ids)
+    RETURNING i.tenant_id, i.concurrency_key, i.state
+  )
+  SELECT array_agg(r.tenant_id), array_agg(r.concurrency_key) INTO v_tenants, v_keys
+  FROM voided r WHERE r.concurrency_key IS NOT NULL AND r.state = 'scheduled';
+  PERFORM stepwell.release_slots(v_tenants, v_keys, v_now);
+  RETURN cardinality(v_ids);
+END $$;
+
+CREATE FUNCTION stepwell.peek_inbox_v1(p_leases jsonb) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN (
+    SELECT coalesce(json_agg(i.id), '[]')
+    FROM jsonb_to_recordset(p_leases)
+      AS x("tenantId" text, "instanceId" uuid, epoch bigint, "leaseToken" uuid, "seenSeq" bigint)
+    JOIN stepwell.task_instances i ON i.id = x."instanceId" AND i.tenant_id = x."tenantId"
+      AND i.epoch = x.epoch AND i.lease_token = x."leaseToken"
+    WHERE i.wake_seq > greatest(x."seenSeq", i.given_seq));
+END $$;
+
+CREATE FUNCTION stepwell.next_wake_v1() RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN json_build_object(
+    'now', stepwell.to_ms(stepwell.sw_now()),
+    'dueAt', stepwell.to_ms((
+      SELECT min(i.due_at) FROM stepwell.task_instances i WHERE i.lease_until IS NULL AND i.due_at IS NOT NULL)),
+    'leaseUntil', stepwell.to_ms((
+      SELECT min(i.lease_until) FROM stepwell.task_instances i WHERE i.lease_until IS NOT NULL)));
+END $$;

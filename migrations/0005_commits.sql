@@ -1,0 +1,696 @@
+-- Commits of turns. The fence is the row lock: the row is locked in a statement of its own, then epoch and token are
+-- compared (RULINGS A1). A lone turn goes through commit_turn_v1, which touches nothing its payload does not have;
+-- several go through commit_turns_v1, which works on all of them at once. Both give the same rows for the same turns.
+--
+-- Payload: {"turns": [...], "rows": [...], "frames": [...], "gone": [...], "done": [...], "more": {...}}. The parts are
+-- flat; each record names its turn by `i`, the position in `turns`.
+
+-- A turn after its check. `seen` is the highest fact it has been given, `rev` the one it makes, `run_no` the run of its
+-- rows, `slot` the concurrency key that it gives up by leaving `running`.
+CREATE TYPE stepwell.checked_turn AS (
+  i integer,
+  tenant_id text,
+  instance_id uuid,
+  run_no integer,
+  rev bigint,
+  seen bigint,
+  wake_seq bigint,
+  verdict text,
+  granted boolean,
+  at timestamptz,
+  settles_to text,
+  slot text,
+  body jsonb
+);
+
+-- The decision of RULINGS A7 to A12. After a settle the token is gone from the lease but still known as the one of the
+-- last commit, so that a repeated last commit is recognised. A defect of ours is answered as `bug: <what>`. An end other
+-- than a cancel acts on the absence of facts even when the turn does not say so: an accepted fact is never dropped.
+CREATE FUNCTION stepwell.turn_verdict(
+  row_epoch bigint, row_token uuid, row_committed uuid, row_rev bigint, row_wake_seq bigint, row_cancel_seq bigint,
+  row_run_no integer, seen bigint, turn jsonb
+) RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN CASE
+  WHEN row_epoch IS DISTINCT FROM (turn ->> 'epoch')::bigint THEN 'fenced'
+  WHEN row_rev = (turn ->> 'rev')::bigint + 1 AND row_committed = (turn ->> 'leaseToken')::uuid THEN 'already'
+  WHEN row_token IS DISTINCT FROM (turn ->> 'leaseToken')::uuid THEN 'fenced'
+  WHEN row_rev <> (turn ->> 'rev')::bigint THEN 'bug: the instance is at rev ' || row_rev
+  WHEN row_run_no <> (turn ->> 'runNo')::integer THEN 'bug: the present run is ' || row_run_no
+  WHEN row_wake_seq < (turn ->> 'seenSeq')::bigint THEN 'bug: the last fact given out is ' || row_wake_seq
+  WHEN turn -> 'patch' ? 'newRun' AND (turn -> 'patch' -> 'newRun' ->> 'runNo')::integer <> row_run_no + 1
+    THEN 'bug: the next run is ' || row_run_no + 1
+  WHEN stepwell.is_terminal(turn -> 'patch' ->> 'state')
+    AND turn -> 'settle' ->> 'state' IS DISTINCT FROM turn -> 'patch' ->> 'state' THEN 'bug: an end needs a settle'
+  WHEN row_cancel_seq > seen AND NOT turn ? 'protected' THEN 'refused'
+  WHEN row_wake_seq > seen AND (turn ? 'strict' OR turn -> 'settle' ->> 'state' IN ('completed', 'failed')) THEN 'refused'
+  ELSE 'ok'
+END;
+
+-- Context data after a turn: replaced as a whole, then keys set, then keys removed; keys are set in an
+-- object, so data that is none starts afresh ([CTX-2]).
+CREATE FUNCTION stepwell.patched_data(data jsonb, turn jsonb) RETURNS jsonb
+LANGUAGE sql IMMUTABLE
+RETURN CASE
+  WHEN turn ? 'dataSet' THEN
+    (CASE WHEN jsonb_typeof(coalesce(turn -> 'data', data)) = 'object' THEN coalesce(turn -> 'data', data) ELSE '{}' END
+      || (turn -> 'dataSet'))
+    - ARRAY(SELECT jsonb_array_elements_text(coalesce(turn -> 'dataRemoved', '[]')))
+  WHEN turn ? 'dataRemoved' THEN
+    CASE WHEN jsonb_typeof(coalesce(turn -> 'data', data)) = 'object'
+      THEN coalesce(turn -> 'data', data) - ARRAY(SELECT jsonb_array_elements_text(turn -> 'dataRemoved'))
+      ELSE coalesce(turn -> 'data', data) END
+  WHEN turn ? 'data' THEN turn -> 'data'
+  ELSE data
+END;
+
+CREATE FUNCTION stepwell.root_after(root jsonb, turn jsonb, granted boolean) RETURNS jsonb
+LANGUAGE sql IMMUTABLE
+RETURN CASE
+  WHEN granted AND turn ? 'rootIntent' THEN turn -> 'rootIntent'
+  WHEN turn ? 'root' THEN turn -> 'root'
+  WHEN turn ? 'rootGone' THEN NULL
+  ELSE root
+END;
+
+CREATE FUNCTION stepwell.write_rows(p_rows jsonb, a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  INSERT INTO stepwell.block_outputs (id, instance_id, rev, created_at, started_at, run_no, ordinal, attempt,
+    output_size, tenant_id, block_id, iteration, kind, output)
+  SELECT (r.v ->> 'id')::uuid, t.instance_id, t.rev, t.at, stepwell.from_ms((r.v ->> 'startedAt')::bigint), t.run_no,
+    (r.v ->> 'n')::integer, (r.v ->> 'attempt')::integer, (r.v ->> 'size')::integer, t.tenant_id,
+    r.v ->> 'blockId', r.v ->> 'iteration', r.v ->> 'kind', r.v -> 'output'
+  FROM jsonb_array_elements(p_rows) AS r(v)
+  JOIN unnest(a) AS t ON t.i = (r.v ->> 'i')::integer
+  WHERE t.verdict = 'ok';
+END $$;
+
+CREATE FUNCTION stepwell.write_frames(p_frames jsonb, a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  INSERT INTO stepwell.execution_tree (instance_id, tenant_id, block_id, branch_index, iteration, block_type, state,
+    started_at, frame)
+  SELECT t.instance_id, t.tenant_id, f.v ->> 'blockId', (f.v ->> 'branch')::integer, f.v ->> 'iteration',
+    c.frame -> 'detail' ->> 'kind', coalesce(c.frame ->> 'state', 'open'),
+    stepwell.from_ms((c.frame ->> 'startedAt')::bigint), c.frame
+  FROM jsonb_array_elements(p_frames) AS f(v)
+  JOIN unnest(a) AS t ON t.i = (f.v ->> 'i')::integer
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN t.granted AND f.v ? 'intent' THEN f.v -> 'intent' ELSE f.v -> 'frame' END AS frame
+  ) c
+  WHERE t.verdict = 'ok'
+  ON CONFLICT ON CONSTRAINT execution_tree_pkey
+  DO UPDATE SET frame = excluded.frame, state = excluded.state, block_type = excluded.block_type,
+    started_at = excluded.started_at;
+END $$;
+
+CREATE FUNCTION stepwell.delete_frames(p_gone jsonb, a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  DELETE FROM stepwell.execution_tree e
+  USING jsonb_array_elements(p_gone) AS f(v)
+  JOIN unnest(a) AS t ON t.i = (f.v ->> 'i')::integer
+  WHERE t.verdict = 'ok' AND e.instance_id = t.instance_id AND e.tenant_id = t.tenant_id
+    AND e.block_id = f.v ->> 'blockId' AND e.branch_index = (f.v ->> 'branch')::integer
+    AND e.iteration = f.v ->> 'iteration';
+END $$;
+
+CREATE FUNCTION stepwell.finish_facts(p_done jsonb, a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  UPDATE stepwell.signal_inbox s
+  SET delivered = true, delivered_at = t.at, disposition = d.v ->> 'disposition'
+  FROM jsonb_array_elements(p_done) AS d(v)
+  JOIN unnest(a) AS t ON t.i = (d.v ->> 'i')::integer
+  WHERE t.verdict = 'ok' AND s.instance_id = t.instance_id AND s.tenant_id = t.tenant_id
+    AND s.seq = (d.v ->> 'seq')::bigint AND NOT s.delivered;
+END $$;
+
+-- Takes rows out of the lists (RULINGS B1); before the rows of the same commit are written, so that these stay.
+CREATE FUNCTION stepwell.supersede_rows(p_specs jsonb, a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  UPDATE stepwell.block_outputs o
+  SET superseded_by = t.run_no
+  FROM jsonb_array_elements(p_specs) AS s(v)
+  JOIN unnest(a) AS t ON t.i = (s.v ->> 'i')::integer
+  WHERE t.verdict = 'ok' AND o.instance_id = t.instance_id AND o.tenant_id = t.tenant_id AND o.superseded_by IS NULL
+    AND o.block_id = ANY (ARRAY(SELECT jsonb_array_elements_text(s.v -> 'blockIds')))
+    AND o.kind = ANY (ARRAY(SELECT jsonb_array_elements_text(s.v -> 'kinds')))
+    AND (coalesce(s.v ->> 'iteration', '') = '' OR o.iteration = s.v ->> 'iteration'
+      OR starts_with(o.iteration, (s.v ->> 'iteration') || '/'))
+    AND NOT ((s.v -> 'keepLatest')::boolean AND NOT EXISTS (
+      SELECT 1 FROM stepwell.block_outputs later
+      WHERE later.instance_id = o.instance_id AND later.block_id = o.block_id AND later.superseded_by IS NULL
+        AND later.kind = ANY (ARRAY(SELECT jsonb_array_elements_text(s.v -> 'kinds')))
+        AND (later.rev, later.ordinal) > (o.rev, o.ordinal)));
+END $$;
+
+CREATE FUNCTION stepwell.write_values(p_more jsonb, a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  IF p_more ? 'kv' THEN
+    INSERT INTO stepwell.kv (instance_id, key, tenant_id, value, updated_at)
+    SELECT t.instance_id, k.v ->> 'key', t.tenant_id, k.v -> 'value', t.at
+    FROM jsonb_array_elements(p_more -> 'kv') AS k(v)
+    JOIN unnest(a) AS t ON t.i = (k.v ->> 'i')::integer
+    WHERE t.verdict = 'ok' AND k.v ? 'value'
+    ON CONFLICT ON CONSTRAINT kv_pkey DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at;
+    DELETE FROM stepwell.kv e
+    USING jsonb_array_elements(p_more -> 'kv') AS k(v)
+    JOIN unnest(a) AS t ON t.i = (k.v ->> 'i')::integer
+    WHERE t.verdict = 'ok' AND NOT k.v ? 'value'
+      AND e.instance_id = t.instance_id AND e.tenant_id = t.tenant_id AND e.key = k.v ->> 'key';
+  END IF;
+  IF p_more ? 'values' THEN
+    INSERT INTO stepwell.externalized_state (instance_id, key, first_index, tenant_id, data, created_at)
+    SELECT t.instance_id, k.v ->> 'key', (k.v ->> 'first')::integer, t.tenant_id, k.v -> 'data', t.at
+    FROM jsonb_array_elements(p_more -> 'values') AS k(v)
+    JOIN unnest(a) AS t ON t.i = (k.v ->> 'i')::integer
+    WHERE t.verdict = 'ok';
+  END IF;
+END $$;
+
+-- A cancelled task leaves the listings, one that timed out stays as failed; a late report of either is stale.
+CREATE FUNCTION stepwell.close_tasks(p_ids uuid[], p_event text, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  WITH closed AS (
+    UPDATE stepwell.worker_tasks w
+    SET state = 'failed', closed_by = p_event, completed_at = p_now,
+      error_message = CASE p_event WHEN 'timed_out' THEN 'timed out' ELSE 'cancelled' END,
+      error_retryable = p_event = 'timed_out'
+    WHERE w.id IN (
+      SELECT o.id FROM stepwell.worker_tasks o
+      WHERE o.id = ANY (p_ids) AND o.state IN ('pending', 'claimed')
+      ORDER BY o.id FOR UPDATE)
+    RETURNING w.*
+  )
+  INSERT INTO stepwell.worker_task_events (task_id, id, tenant_id, instance_id, claim_epoch, worker_id, event, created_at)
+  SELECT closed.id, stepwell.uuid_v7(p_now), closed.tenant_id, closed.instance_id, closed.claim_epoch, closed.worker_id,
+    p_event, p_now
+  FROM closed;
+END $$;
+
+CREATE FUNCTION stepwell.write_tasks(p_more jsonb, a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  IF p_more ? 'tasksClosed' THEN
+    PERFORM stepwell.close_tasks(array_agg(w.id), c.v ->> 'event', max(t.at))
+    FROM jsonb_array_elements(p_more -> 'tasksClosed') AS c(v)
+    JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer
+    JOIN stepwell.worker_tasks w
+      ON w.id = (c.v ->> 'taskId')::uuid AND w.instance_id = t.instance_id AND w.tenant_id = t.tenant_id
+    WHERE t.verdict = 'ok'
+    GROUP BY c.v ->> 'event'
+    ORDER BY c.v ->> 'event';
+  END IF;
+  IF p_more ? 'tasksCreated' THEN
+    INSERT INTO stepwell.worker_tasks (id, tenant_id, instance_id, block_id, iteration, handler_name, queue_name, params,
+      context, attempt, timeout_ms, idempotency_key, checkpoint, checkpoint_seq, created_at)
+    SELECT (c.v ->> 'id')::uuid, t.tenant_id, t.instance_id, c.v ->> 'blockId', c.v ->> 'iteration',
+      c.v ->> 'handlerName', c.v ->> 'queueName', c.v -> 'params', c.v -> 'context', (c.v ->> 'attempt')::integer,
+      (c.v ->> 'timeoutMs')::bigint, c.v ->> 'idempotencyKey', previous.checkpoint, coalesce(previous.checkpoint_seq, 0),
+      t.at
+    FROM jsonb_array_elements(p_more -> 'tasksCreated') AS c(v)
+    JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer
+    LEFT JOIN stepwell.worker_tasks previous
+      ON previous.id = (c.v ->> 'previousTaskId')::uuid AND previous.instance_id = t.instance_id
+        AND previous.tenant_id = t.tenant_id
+    WHERE t.verdict = 'ok';
+  END IF;
+END $$;
+
+-- Children inherit what [SUB-3] lists. A second child for the same entry violates task_instances_child_key.
+CREATE FUNCTION stepwell.write_children(p_more jsonb, a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  r record;
+BEGIN
+  IF p_more ? 'children' THEN
+    INSERT INTO stepwell.task_instances (id, sequence_id, run_id, parent_instance_id, parent_block_id, parent_iteration,
+      parent_entry, depth, tenant_id, namespace, priority, timezone, session_id, budget, dry_run, dry_run_auto_approve,
+      metadata, data, state, next_fire_at, due_at, created_at, updated_at, progress_at)
+    SELECT (c.v ->> 'id')::uuid, (c.v ->> 'sequenceId')::uuid, (c.v ->> 'runId')::uuid, i.id, c.v ->> 'blockId',
+      c.v ->> 'iteration', (c.v ->> 'entry')::integer, i.depth + 1, i.tenant_id, i.namespace, i.priority, i.timezone,
+      i.session_id, i.budget, i.dry_run, i.dry_run_auto_approve, c.v -> 'metadata', c.v -> 'data', 'scheduled',
+      t.at, t.at, t.at, t.at, t.at
+    FROM jsonb_array_elements(p_more -> 'children') AS c(v)
+    JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer
+    JOIN stepwell.task_instances i ON i.id = t.instance_id AND i.tenant_id = t.tenant_id
+    WHERE t.verdict = 'ok';
+    INSERT INTO stepwell.start_inputs (instance_id, tenant_id, input)
+    SELECT (c.v ->> 'id')::uuid, t.tenant_id, c.v -> 'data'
+    FROM jsonb_array_elements(p_more -> 'children') AS c(v)
+    JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer
+    WHERE t.verdict = 'ok';
+  END IF;
+  IF p_more ? 'cancels' THEN
+    -- The rows were locked together with the turn's own; a child that ended in the meantime needs no signal.
+    FOR r IN
+      SELECT i.id, i.tenant_id, (c.v ->> 'signalId')::uuid AS signal_id, t.at
+      FROM jsonb_array_elements(p_more -> 'cancels') AS c(v)
+      JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer
+      JOIN stepwell.task_instances i ON i.id = (c.v ->> 'instanceId')::uuid AND i.tenant_id = t.tenant_id
+      WHERE t.verdict = 'ok' AND i.parent_instance_id = t.instance_id AND NOT stepwell.is_terminal(i.state)
+        AND NOT EXISTS (
+          SELECT 1 FROM stepwell.signal_inbox s WHERE s.instance_id = i.id AND s.id = (c.v ->> 'signalId')::uuid)
+      ORDER BY i.id
+    LOOP
+      PERFORM stepwell.accept_fact(r.tenant_id, r.id, r.signal_id, 'signal', 'cancel', 'null', r.at);
+    END LOOP;
+  END IF;
+END $$;
+
+CREATE FUNCTION stepwell.write_records(p_more jsonb, a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  IF p_more ? 'audit' THEN
+    INSERT INTO stepwell.audit_log (tenant_id, instance_id, id, event_type, from_state, to_state, block_id, details, created_at)
+    SELECT t.tenant_id, t.instance_id, (e.v ->> 'id')::uuid, 'state_transition', e.v ->> 'fromState', e.v ->> 'toState',
+      e.v ->> 'blockId', coalesce(e.v -> 'details', '{}'), t.at
+    FROM jsonb_array_elements(p_more -> 'audit') WITH ORDINALITY AS e(v, position)
+    JOIN unnest(a) AS t ON t.i = (e.v ->> 'i')::integer
+    WHERE t.verdict = 'ok'
+    ORDER BY e.position;
+  END IF;
+  IF p_more ? 'journal' THEN
+    INSERT INTO stepwell.journal (tenant_id, instance_id, id, kind, details, created_at)
+    SELECT t.tenant_id, t.instance_id, (e.v ->> 'id')::uuid, e.v ->> 'kind', e.v -> 'details', t.at
+    FROM jsonb_array_elements(p_more -> 'journal') WITH ORDINALITY AS e(v, position)
+    JOIN unnest(a) AS t ON t.i = (e.v ->> 'i')::integer
+    WHERE t.verdict = 'ok'
+    ORDER BY e.position;
+  END IF;
+  IF p_more ? 'logs' THEN
+    INSERT INTO stepwell.step_logs (tenant_id, instance_id, block_id, level, message, logged_at)
+    SELECT t.tenant_id, t.instance_id, e.v ->> 'blockId', e.v ->> 'level', e.v ->> 'message',
+      stepwell.from_ms((e.v ->> 'at')::bigint)
+    FROM jsonb_array_elements(p_more -> 'logs') WITH ORDINALITY AS e(v, position)
+    JOIN unnest(a) AS t ON t.i = (e.v ->> 'i')::integer
+    WHERE t.verdict = 'ok'
+    ORDER BY e.position;
+  END IF;
+END $$;
+
+CREATE FUNCTION stepwell.write_more(p_more jsonb, a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  IF p_more ? 'kv' OR p_more ? 'values' THEN
+    PERFORM stepwell.write_values(p_more, a);
+  END IF;
+  IF p_more ? 'tasksCreated' OR p_more ? 'tasksClosed' THEN
+    PERFORM stepwell.write_tasks(p_more, a);
+  END IF;
+  IF p_more ? 'children' OR p_more ? 'cancels' THEN
+    PERFORM stepwell.write_children(p_more, a);
+  END IF;
+  IF p_more ? 'audit' OR p_more ? 'journal' OR p_more ? 'logs' THEN
+    PERFORM stepwell.write_records(p_more, a);
+  END IF;
+END $$;
+
+-- The other instances that ending turns and cancels touch: parent, live children, children to cancel. They are locked
+-- together with the turns' own rows, in one order (RULINGS A16).
+CREATE FUNCTION stepwell.touched_by(p jsonb) RETURNS TABLE (i integer, other uuid)
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN QUERY
+  SELECT (e.position - 1)::integer, o.other
+  FROM jsonb_array_elements(p -> 'turns') WITH ORDINALITY AS e(v, position)
+  CROSS JOIN LATERAL (
+    -- The parent of an instance never changes, so it may be read before the lock.
+    SELECT t.parent_instance_id AS other FROM stepwell.task_instances t
+    WHERE t.id = (e.v ->> 'instanceId')::uuid AND t.parent_instance_id IS NOT NULL
+    UNION ALL
+    SELECT c.id FROM stepwell.task_instances c
+    WHERE c.parent_instance_id = (e.v ->> 'instanceId')::uuid AND NOT stepwell.is_terminal(c.state)
+  ) o
+  WHERE stepwell.is_terminal(e.v -> 'settle' ->> 'state')
+  UNION ALL
+  SELECT (c.v ->> 'i')::integer, (c.v ->> 'instanceId')::uuid
+  FROM jsonb_array_elements(p -> 'more' -> 'cancels') AS c(v);
+END $$;
+
+-- What the end of an instance takes along ([INS-14], [SUB-8], [SUB-9]): facts nobody will process, open tasks, a cancel
+-- for children that still run, and the parent's wake.
+CREATE FUNCTION stepwell.finish_terminal(p_others uuid[], a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  r record;
+BEGIN
+  UPDATE stepwell.signal_inbox s SET delivered = true, delivered_at = t.at, disposition = 'expired'
+  FROM unnest(a) AS t
+  WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to) AND t.wake_seq > 0
+    AND s.instance_id = t.instance_id AND NOT s.delivered;
+  FOR r IN
+    SELECT array_agg(w.id) AS ids, max(t.at) AS at FROM unnest(a) AS t
+    JOIN stepwell.worker_tasks w ON w.instance_id = t.instance_id AND w.state IN ('pending', 'claimed')
+    WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to)
+    HAVING count(*) > 0
+  LOOP
+    PERFORM stepwell.close_tasks(r.ids, 'cancelled', r.at);
+  END LOOP;
+  FOR r IN
+    SELECT c.id, c.tenant_id, t.at
+    FROM unnest(a) AS t
+    JOIN stepwell.task_instances c ON c.parent_instance_id = t.instance_id AND c.tenant_id = t.tenant_id
+    WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to) AND NOT stepwell.is_terminal(c.state)
+    ORDER BY c.id
+  LOOP
+    IF NOT (r.id = ANY (coalesce(p_others, '{}'))) THEN
+      -- A child that came into being between the look and the lock: everything is undone and done again.
+      RAISE EXCEPTION 'a child appeared while its parent ended' USING ERRCODE = 'serialization_failure';
+    END IF;
+    PERFORM stepwell.accept_fact(r.tenant_id, r.id, stepwell.uuid_v7(r.at), 'signal', 'cancel', 'null', r.at);
+  END LOOP;
+  FOR r IN
+    SELECT t.instance_id, t.settles_to, t.at, t.body -> 'settle' -> 'failure' -> 'error' AS error,
+      i.parent_instance_id, i.parent_block_id, i.tenant_id
+    FROM unnest(a) AS t
+    JOIN stepwell.task_instances i ON i.id = t.instance_id
+    JOIN stepwell.task_instances parent ON parent.id = i.parent_instance_id AND parent.tenant_id = i.tenant_id
+    WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to) AND NOT stepwell.is_terminal(parent.state)
+    ORDER BY i.parent_instance_id, t.instance_id
+  LOOP
+    PERFORM stepwell.accept_fact(r.tenant_id, r.parent_instance_id, stepwell.uuid_v7(r.at), 'child', NULL,
+      jsonb_build_object('childId', r.instance_id, 'blockId', r.parent_block_id, 'state', r.settles_to,
+        'error', coalesce(r.error, 'null')), r.at);
+  END LOOP;
+END $$;
+
+-- What a cancel refused is kept: compensation must know that these effects may have happened (RULINGS A10).
+CREATE FUNCTION stepwell.keep_refused(p_rows jsonb, a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  INSERT INTO stepwell.journal (tenant_id, instance_id, id, kind, details, created_at)
+  SELECT t.tenant_id, t.instance_id, stepwell.uuid_v7(t.at), 'unknown_outcome',
+    jsonb_build_object('block_id', r.v -> 'blockId', 'iteration', r.v -> 'iteration', 'attempt', r.v -> 'attempt',
+      'output', r.v -> 'output'), t.at
+  FROM jsonb_array_elements(p_rows) WITH ORDINALITY AS r(v, position)
+  JOIN unnest(a) AS t ON t.i = (r.v ->> 'i')::integer
+  JOIN stepwell.task_instances i ON i.id = t.instance_id
+  WHERE t.verdict = 'refused' AND r.v ->> 'kind' = 'result' AND i.cancel_seq > t.seen
+  ORDER BY r.position;
+END $$;
+
+-- Facts that a turn says it has processed but that are not open, per turn; a defect of the turn.
+CREATE FUNCTION stepwell.odd_fact(p_done jsonb, p_i integer, p_instance uuid, p_seen bigint) RETURNS bigint
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN (
+    SELECT (d.v ->> 'seq')::bigint
+    FROM jsonb_array_elements(p_done) AS d(v)
+    WHERE (d.v ->> 'i')::integer = p_i AND ((d.v ->> 'seq')::bigint > p_seen OR NOT EXISTS (
+      SELECT 1 FROM stepwell.signal_inbox s
+      WHERE s.instance_id = p_instance AND s.seq = (d.v ->> 'seq')::bigint AND NOT s.delivered))
+    LIMIT 1);
+END $$;
+
+-- The instance rows of checked turns. Whatever a turn does not change keeps its value, which keeps the update HOT.
+CREATE FUNCTION stepwell.update_turns(a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  UPDATE stepwell.task_instances i
+  SET data = stepwell.patched_data(i.data, t.body),
+    claims_without_progress = CASE WHEN t.body ? 'progress' THEN 0 ELSE i.claims_without_progress END,
+    suspect = false,
+    granted = t.granted,
+    has_history = i.has_history OR t.body ? 'history',
+    rev = t.rev,
+    progress_at = t.at,
+    given_seq = t.seen,
+    committed_token = i.lease_token,
+    current_step = coalesce(t.body -> 'current', CASE WHEN NOT t.new_run THEN i.current_step END),
+    root_frame = stepwell.root_after(i.root_frame, t.body, t.granted),
+    config = coalesce(t.patch -> 'config', i.config),
+    audit = coalesce(t.patch -> 'audit', i.audit),
+    metadata = coalesce(t.patch -> 'metadata', i.metadata),
+    -- A new run starts counting afresh ([OP-2]); rev goes on, it orders the rows of all runs.
+    run_no = coalesce((t.patch -> 'newRun' ->> 'runNo')::integer, i.run_no),
+    run_id = coalesce((t.patch -> 'newRun' ->> 'runId')::uuid, i.run_id),
+    recovery_count = CASE WHEN t.body ? 'hasResult' OR t.new_run THEN 0 ELSE i.recovery_count END,
+    total_steps = CASE WHEN t.new_run THEN 0 ELSE i.total_steps END + coalesce((t.body ->> 'steps')::bigint, 0),
+    started_at = CASE
+      WHEN t.patch ? 'startedAt' THEN stepwell.from_ms((t.patch ->> 'startedAt')::bigint)
+      WHEN t.new_run THEN NULL ELSE i.started_at END,
+    cancel_requested_at = CASE
+      WHEN t.patch ? 'cancelRequestedAt' THEN stepwell.from_ms((t.patch ->> 'cancelRequestedAt')::bigint)
+      WHEN t.new_run THEN NULL ELSE i.cancel_requested_at END,
+    state = coalesce(t.settles_to, t.patch ->> 'state', i.state),
+    failure = CASE WHEN t.settle ? 'failure' THEN t.settle -> 'failure' WHEN t.new_run THEN NULL ELSE i.failure END,
+    next_fire_at = CASE WHEN t.settle IS NULL THEN i.next_fire_at
+      ELSE stepwell.from_ms((t.settle ->> 'nextFireAt')::bigint) END,
+    -- A settle decides from the row whether a fact came in after the last one the turn was given (RULINGS A5).
+    due_at = CASE WHEN t.settle IS NULL THEN i.due_at
+      WHEN i.wake_seq > t.seen AND NOT stepwell.is_terminal(t.settles_to) THEN t.at
+      ELSE stepwell.from_ms((t.settle ->> 'dueAt')::bigint) END,
+    open_waits = CASE WHEN t.settle IS NULL THEN i.open_waits
+      ELSE coalesce((t.settle ->> 'openWaits')::integer, 0) END,
+    lease_until = CASE WHEN t.settle IS NULL THEN i.lease_until END,
+    lease_token = CASE WHEN t.settle IS NULL THEN i.lease_token END,
+    lease_owner = CASE WHEN t.settle IS NULL THEN i.lease_owner END,
+    claimed_alone = i.claimed_alone AND t.settle IS NULL,
+    cancel_seq = CASE WHEN t.new_run THEN 0 ELSE i.cancel_seq END,
+    updated_at = CASE WHEN t.settle IS NULL AND t.patch IS NULL THEN i.updated_at ELSE t.at END
+  FROM (
+    SELECT u.*, u.body -> 'settle' AS settle, u.body -> 'patch' AS patch,
+      coalesce(u.body -> 'patch' ? 'newRun', false) AS new_run
+    FROM unnest(a) AS u
+    WHERE u.verdict = 'ok'
+  ) t
+  WHERE i.id = t.instance_id AND i.tenant_id = t.tenant_id;
+END $$;
+
+CREATE FUNCTION stepwell.commit_turn_v1(p jsonb) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  v jsonb := p -> 'turns' -> 0;
+  v_tenant text := v ->> 'tenantId';
+  v_id uuid := (v ->> 'instanceId')::uuid;
+  v_run_no integer := coalesce((v -> 'patch' -> 'newRun' ->> 'runNo')::integer, (v ->> 'runNo')::integer);
+  v_settles_to text := v -> 'settle' ->> 'state';
+  v_others uuid[];
+  v_seen bigint;
+  v_verdict text;
+  v_granted boolean;
+  v_now timestamptz;
+  v_at timestamptz;
+  v_row jsonb;
+  v_odd bigint;
+  r record;
+  a stepwell.checked_turn[];
+BEGIN
+  IF p ? 'touches' THEN
+    SELECT array_agg(t.other) INTO v_others FROM stepwell.touched_by(p) AS t;
+    IF v_others IS NOT NULL THEN
+      PERFORM 1 FROM stepwell.task_instances i WHERE i.id = ANY (v_others || v_id) ORDER BY i.id FOR NO KEY UPDATE;
+    END IF;
+  END IF;
+  SELECT i.epoch, i.lease_token, i.committed_token, i.rev, i.wake_seq, i.given_seq, i.cancel_seq, i.run_no, i.granted,
+    i.progress_at, i.state, i.concurrency_key
+  INTO r
+  FROM stepwell.task_instances i WHERE i.id = v_id AND i.tenant_id = v_tenant
+  FOR NO KEY UPDATE;
+  v_now := stepwell.sw_now();
+  v_seen := greatest((v ->> 'seenSeq')::bigint, r.given_seq);
+  v_verdict := stepwell.turn_verdict(r.epoch, r.lease_token, r.committed_token, r.rev, r.wake_seq, r.cancel_seq, r.run_no,
+    v_seen, v);
+  IF v_verdict = 'ok' AND p ? 'done' THEN
+    v_odd := stepwell.odd_fact(p -> 'done', 0, v_id, v_seen);
+    IF v_odd IS NOT NULL THEN
+      v_verdict := 'bug: fact ' || v_odd || ' is not open';
+    END IF;
+  END IF;
+  v_granted := r.wake_seq = v_seen;
+  v_at := greatest(v_now, r.progress_at);
+  a := ARRAY[ROW(0, v_tenant, v_id, v_run_no, r.rev + 1, v_seen, r.wake_seq, v_verdict, v_granted, v_at, v_settles_to,
+    NULL, v)::stepwell.checked_turn];
+  IF v_verdict <> 'ok' THEN
+    IF v_verdict = 'refused' AND p ? 'rows' THEN
+      PERFORM stepwell.keep_refused(p -> 'rows', a);
+    END IF;
+    RETURN json_build_object('now', stepwell.to_ms(v_now), 'verdicts', json_build_array(json_build_object(
+      'verdict', v_verdict, 'granted', r.granted,
+      'inbox', CASE WHEN v_verdict = 'already' AND r.wake_seq > (v ->> 'seenSeq')::bigint
+        THEN stepwell.inbox_json(v_tenant, v_id, (v ->> 'seenSeq')::bigint) END)));
+  END IF;
+
+  IF v ? 'settle' OR v ? 'patch' THEN
+    PERFORM stepwell.update_turns(a);
+  ELSE
+    UPDATE stepwell.task_instances i
+    SET data = stepwell.patched_data(i.data, v),
+      recovery_count = CASE WHEN v ? 'hasResult' THEN 0 ELSE i.recovery_count END,
+      claims_without_progress = CASE WHEN v ? 'progress' THEN 0 ELSE i.claims_without_progress END,
+      suspect = false,
+      granted = v_granted,
+      has_history = i.has_history OR v ? 'history',
+      rev = i.rev + 1,
+      given_seq = v_seen,
+      committed_token = i.lease_token,
+      total_steps = i.total_steps + coalesce((v ->> 'steps')::bigint, 0),
+      progress_at = v_at,
+      current_step = coalesce(v -> 'current', i.current_step),
+      root_frame = stepwell.root_after(i.root_frame, v, v_granted)
+    WHERE i.id = v_id;
+  END IF;
+  IF p -> 'more' ? 'supersede' THEN
+    PERFORM stepwell.supersede_rows(p -> 'more' -> 'supersede', a);
+  END IF;
+  IF p ? 'rows' THEN
+    IF jsonb_array_length(p -> 'rows') = 1 THEN
+      v_row := p -> 'rows' -> 0;
+      INSERT INTO stepwell.block_outputs (id, instance_id, rev, created_at, started_at, run_no, ordinal, attempt,
+        output_size, tenant_id, block_id, iteration, kind, output)
+      VALUES ((v_row ->> 'id')::uuid, v_id, r.rev + 1, v_at, stepwell.from_ms((v_row ->> 'startedAt')::bigint),
+        v_run_no, (v_row ->> 'n')::integer, (v_row ->> 'attempt')::integer, (v_row ->> 'size')::integer,
+        v_tenant, v_row ->> 'blockId', v_row ->> 'iteration', v_row ->> 'kind', v_row -> 'output');
+    ELSE
+      PERFORM stepwell.write_rows(p -> 'rows', a);
+    END IF;
+  END IF;
+  IF p ? 'gone' OR p ? 'frames' OR p ? 'done' OR p ? 'more' THEN
+    PERFORM stepwell.write_parts(p, a);
+  END IF;
+  IF p ? 'ends' THEN
+    PERFORM stepwell.finish_terminal(v_others, a);
+  END IF;
+  IF r.concurrency_key IS NOT NULL AND r.state = 'running'
+    AND coalesce(v_settles_to, v -> 'patch' ->> 'state', 'running') <> 'running' THEN
+    PERFORM stepwell.release_slot(v_tenant, r.concurrency_key, v_now);
+  END IF;
+  RETURN json_build_object('now', stepwell.to_ms(v_now), 'verdicts', json_build_array(json_build_object(
+    'verdict', 'ok', 'granted', v_granted,
+    'inbox', CASE WHEN r.wake_seq > (v ->> 'seenSeq')::bigint AND NOT p ? 'ends'
+      THEN stepwell.inbox_json(v_tenant, v_id, (v ->> 'seenSeq')::bigint) END)));
+END $$;
+
+-- Group commit: one ordered lock for all instances, locked ones are left out as `busy` (RULINGS A13). No sub-transaction:
+-- an SQL error undoes all of it and the caller sends each turn alone (RULINGS A15).
+CREATE FUNCTION stepwell.commit_turns_v1(p jsonb) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  v_ids uuid[];
+  v_others uuid[];
+  v_other_turns integer[];
+  v_busy integer[] := '{}';
+  v_locked uuid[];
+  v_now timestamptz;
+  a stepwell.checked_turn[];
+BEGIN
+  SELECT array_agg((x.v ->> 'instanceId')::uuid) INTO v_ids FROM jsonb_array_elements(p -> 'turns') AS x(v);
+  IF cardinality(v_ids) <> (SELECT count(DISTINCT u.id) FROM unnest(v_ids) AS u(id)) THEN
+    RAISE EXCEPTION 'a batch holds two turns of one instance' USING ERRCODE = 'SW002';
+  END IF;
+  IF p ? 'touches' THEN
+    SELECT array_agg(t.other), array_agg(t.i) INTO v_others, v_other_turns FROM stepwell.touched_by(p) AS t;
+  END IF;
+  SELECT array_agg(l.id) INTO v_locked FROM (
+    SELECT i.id FROM stepwell.task_instances i
+    WHERE i.id = ANY (v_ids || v_others)
+    ORDER BY i.id
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) l;
+  v_now := stepwell.sw_now();
+  IF v_others IS NOT NULL THEN
+    -- A turn whose parent or child is locked by somebody else is busy too.
+    SELECT coalesce(array_agg(DISTINCT t.i), '{}') INTO v_busy
+    FROM unnest(v_other_turns, v_others) AS t(i, other)
+    JOIN stepwell.task_instances o ON o.id = t.other
+    WHERE NOT (t.other = ANY (coalesce(v_locked, '{}')));
+  END IF;
+
+  SELECT array_agg(ROW(
+    c.n, c.tenant_id, c.instance_id, c.run_no, c.turn_rev + 1, c.seen, c.wake_seq,
+    CASE
+      WHEN c.row_epoch IS NOT NULL AND (NOT c.locked OR c.n = ANY (v_busy)) THEN 'busy'
+      ELSE stepwell.turn_verdict(c.row_epoch, c.row_token, c.row_committed, c.row_rev, c.wake_seq, c.row_cancel_seq,
+        c.row_run_no, c.seen, c.v)
+    END,
+    c.wake_seq = c.seen, greatest(v_now, c.progress_at), c.settles_to,
+    CASE WHEN c.row_state = 'running' AND coalesce(c.settles_to, c.v -> 'patch' ->> 'state', 'running') <> 'running'
+      THEN c.concurrency_key END,
+    c.v)::stepwell.checked_turn ORDER BY c.n)
+  INTO a
+  FROM (
+    SELECT (x.position - 1)::integer AS n, x.v, x.v ->> 'tenantId' AS tenant_id, (x.v ->> 'instanceId')::uuid AS instance_id,
+      coalesce((x.v -> 'patch' -> 'newRun' ->> 'runNo')::integer, (x.v ->> 'runNo')::integer) AS run_no,
+      (x.v ->> 'rev')::bigint AS turn_rev, x.v -> 'settle' ->> 'state' AS settles_to,
+      greatest((x.v ->> 'seenSeq')::bigint, i.given_seq) AS seen,
+      i.epoch AS row_epoch, i.lease_token AS row_token, i.committed_token AS row_committed, i.rev AS row_rev,
+      i.wake_seq, i.cancel_seq AS row_cancel_seq, i.run_no AS row_run_no, i.progress_at, i.state AS row_state,
+      i.concurrency_key, l.id IS NOT NULL AS locked
+    FROM jsonb_array_elements(p -> 'turns') WITH ORDINALITY AS x(v, position)
+    LEFT JOIN stepwell.task_instances i ON i.id = (x.v ->> 'instanceId')::uuid AND i.tenant_id = x.v ->> 'tenantId'
+    LEFT JOIN unnest(v_locked) AS l(id) ON l.id = i.id
+  ) c;
+  IF p ? 'done' THEN
+    a := stepwell.check_facts(p -> 'done', a);
+  END IF;
+
+  PERFORM stepwell.update_turns(a);
+  IF p -> 'more' ? 'supersede' THEN
+    PERFORM stepwell.supersede_rows(p -> 'more' -> 'supersede', a);
+  END IF;
+  IF p ? 'rows' THEN
+    PERFORM stepwell.write_rows(p -> 'rows', a);
+    IF EXISTS (SELECT 1 FROM unnest(a) AS t WHERE t.verdict = 'refused') THEN
+      PERFORM stepwell.keep_refused(p -> 'rows', a);
+    END IF;
+  END IF;
+  PERFORM stepwell.write_parts(p, a);
+  IF p ? 'ends' THEN
+    PERFORM stepwell.finish_terminal(v_others, a);
+  END IF;
+  PERFORM stepwell.release_slots(array_agg(t.tenant_id), array_agg(t.slot), v_now)
+  FROM unnest(a) AS t WHERE t.verdict = 'ok' AND t.slot IS NOT NULL HAVING count(*) > 0;
+  RETURN json_build_object('now', stepwell.to_ms(v_now), 'verdicts', (
+    SELECT json_agg(json_build_object(
+      'verdict', t.verdict,
+      'granted', CASE WHEN t.verdict = 'already' THEN (
+        SELECT i.granted FROM stepwell.task_instances i WHERE i.id = t.instance_id) ELSE t.granted END,
+      'inbox', CASE WHEN t.verdict IN ('ok', 'already') AND t.wake_seq > (t.body ->> 'seenSeq')::bigint
+        AND NOT coalesce(stepwell.is_terminal(t.settles_to), false)
+        THEN stepwell.inbox_json(t.tenant_id, t.instance_id, (t.body ->> 'seenSeq')::bigint) END) ORDER BY t.i)
+    FROM unnest(a) AS t));
+END $$;
+
+-- The turns with a defect in their `done` list marked as such.
+CREATE FUNCTION stepwell.check_facts(p_done jsonb, a stepwell.checked_turn[]) RETURNS stepwell.checked_turn[]
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  r record;
+  t stepwell.checked_turn;
+BEGIN
+  FOR r IN
+    SELECT u.i, stepwell.odd_fact(p_done, u.i, u.instance_id, u.seen) AS odd
+    FROM unnest(a) AS u
+    WHERE u.verdict = 'ok' AND u.i IN (SELECT (d.v ->> 'i')::integer FROM jsonb_array_elements(p_done) AS d(v))
+  LOOP
+    IF r.odd IS NOT NULL THEN
+      t := a[r.i + 1];
+      t.verdict := 'bug: fact ' || r.odd || ' is not open';
+      a[r.i + 1] := t;
+    END IF;
+  END LOOP;
+  RETURN a;
+END $$;
+
+CREATE FUNCTION stepwell.write_parts(p jsonb, a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  IF p ? 'gone' THEN
+    PERFORM stepwell.delete_frames(p -> 'gone', a);
+  END IF;
+  IF p ? 'frames' THEN
+    PERFORM stepwell.write_frames(p -> 'frames', a);
+  END IF;
+  IF p ? 'done' THEN
+    PERFORM stepwell.finish_facts(p -> 'done', a);
+  END IF;
+  IF p ? 'more' THEN
+    PERFORM stepwell.write_more(p -> 'more', a);
+  END IF;
+END $$;

@@ -1,0 +1,216 @@
+-- Worker tasks. Lock order: the instance, then its task (RULINGS A16). Workers are held to the claim epoch they were
+-- given; whatever does not fit it is stale and leaves one event behind ([WRK-6]).
+
+CREATE FUNCTION stepwell.task_json(w stepwell.worker_tasks) RETURNS json
+LANGUAGE sql STABLE
+RETURN json_build_object(
+  'id', w.id, 'tenantId', w.tenant_id, 'instanceId', w.instance_id, 'blockId', w.block_id,
+  'handlerName', w.handler_name, 'queueName', w.queue_name, 'params', w.params, 'context', w.context,
+  'attempt', w.attempt, 'timeoutMs', w.timeout_ms, 'state', w.state, 'workerId', w.worker_id,
+  'claimedAt', stepwell.to_ms(w.claimed_at), 'heartbeatAt', stepwell.to_ms(w.heartbeat_at),
+  'claimEpoch', w.claim_epoch, 'resumeCheckpoint', w.checkpoint, 'checkpointSeq', w.checkpoint_seq,
+  'redelivery', w.claim_epoch > 1, 'idempotencyKey', w.idempotency_key,
+  'completedAt', stepwell.to_ms(w.completed_at), 'output', w.output, 'errorMessage', w.error_message,
+  'errorRetryable', w.error_retryable, 'createdAt', stepwell.to_ms(w.created_at));
+
+CREATE FUNCTION stepwell.note_task_event(
+  w stepwell.worker_tasks, p_worker text, p_epoch integer, p_event text, p_reason text, p_now timestamptz
+) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  INSERT INTO stepwell.worker_task_events
+    (task_id, id, tenant_id, instance_id, claim_epoch, worker_id, event, reason, created_at)
+  VALUES (w.id, stepwell.uuid_v7(p_now), w.tenant_id, w.instance_id, p_epoch, p_worker, p_event, p_reason, p_now);
+END $$;
+
+-- Why this worker's claim of the task does not hold, or null when it does.
+CREATE FUNCTION stepwell.stale_reason(w stepwell.worker_tasks, p_worker text, p_epoch integer) RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN CASE
+  WHEN w.closed_by IS NOT NULL THEN w.closed_by
+  WHEN w.state <> 'claimed' THEN w.state
+  WHEN w.worker_id <> p_worker THEN 'other_worker'
+  WHEN w.claim_epoch <> p_epoch THEN 'other_epoch'
+END;
+
+CREATE FUNCTION stepwell.report_task_v1(
+  p_tenant text, p_task uuid, p_worker text, p_epoch integer, p_fact uuid, p_outcome jsonb, p_logs jsonb
+) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  w stepwell.worker_tasks;
+  v_state text;
+  v_reason text;
+  v_now timestamptz;
+BEGIN
+  -- The instance of a task never changes, so it may be read before the locks.
+  SELECT i.state INTO v_state FROM stepwell.task_instances i
+  WHERE i.id = (SELECT t.instance_id FROM stepwell.worker_tasks t
+    WHERE t.id = p_task AND (p_tenant IS NULL OR t.tenant_id = p_tenant))
+  FOR NO KEY UPDATE;
+  SELECT * INTO w FROM stepwell.worker_tasks t
+  WHERE t.id = p_task AND (p_tenant IS NULL OR t.tenant_id = p_tenant)
+  FOR UPDATE;
+  IF w.id IS NULL THEN
+    RETURN json_build_object('status', 'not_found');
+  END IF;
+  v_now := stepwell.sw_now();
+  -- The same fact again after a lost answer is accepted again, without effect (RULINGS A36).
+  IF EXISTS (SELECT 1 FROM stepwell.signal_inbox s WHERE s.instance_id = w.instance_id AND s.id = p_fact) THEN
+    RETURN json_build_object('status', 'accepted', 'tenantId', w.tenant_id, 'instanceId', w.instance_id);
+  END IF;
+  v_reason := coalesce(stepwell.stale_reason(w, p_worker, p_epoch),
+    CASE WHEN v_state IS NULL OR stepwell.is_terminal(v_state) THEN 'instance_ended' END);
+  IF v_reason IS NOT NULL THEN
+    PERFORM stepwell.note_task_event(w, p_worker, p_epoch, 'stale_mutation_rejected', v_reason, v_now);
+    RETURN json_build_object('status', 'stale');
+  END IF;
+
+  UPDATE stepwell.worker_tasks t
+  SET state = CASE WHEN (p_outcome -> 'ok')::boolean THEN 'completed' ELSE 'failed' END,
+    output = p_outcome -> 'output',
+    error_message = p_outcome ->> 'message',
+    error_retryable = (p_outcome -> 'retryable')::boolean,
+    error_code = p_outcome ->> 'code',
+    error_details = p_outcome -> 'details',
+    completed_at = v_now
+  WHERE t.id = w.id;
+  PERFORM stepwell.note_task_event(w, p_worker, p_epoch,
+    CASE WHEN (p_outcome -> 'ok')::boolean THEN 'completed' ELSE 'failed' END, p_outcome ->> 'message', v_now);
+  IF jsonb_array_length(p_logs) > 0 THEN
+    INSERT INTO stepwell.step_logs (tenant_id, instance_id, block_id, level, message, logged_at)
+    SELECT w.tenant_id, w.instance_id, w.block_id, l.v ->> 'level', l.v ->> 'message',
+      coalesce(stepwell.from_ms((l.v ->> 'at')::bigint), v_now)
+    FROM jsonb_array_elements(p_logs) WITH ORDINALITY AS l(v, position)
+    ORDER BY l.position;
+  END IF;
+  PERFORM stepwell.accept_fact(w.tenant_id, w.instance_id, p_fact, 'task', NULL,
+    jsonb_build_object('taskId', w.id, 'blockId', w.block_id, 'outcome', p_outcome), v_now);
+  RETURN json_build_object('status', 'accepted', 'tenantId', w.tenant_id, 'instanceId', w.instance_id);
+END $$;
+
+-- A sign of life, perhaps with a checkpoint. The answer tells whether the instance is to be cancelled ([WRK-12]).
+CREATE FUNCTION stepwell.heartbeat_task_v1(
+  p_tenant text, p_task uuid, p_worker text, p_epoch integer, p_seq integer, p_checkpoint jsonb
+) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  w stepwell.worker_tasks;
+  v_reason text;
+  v_now timestamptz;
+BEGIN
+  SELECT * INTO w FROM stepwell.worker_tasks t
+  WHERE t.id = p_task AND (p_tenant IS NULL OR t.tenant_id = p_tenant)
+  FOR UPDATE;
+  IF w.id IS NULL THEN
+    RETURN json_build_object('status', 'not_found');
+  END IF;
+  v_now := stepwell.sw_now();
+  v_reason := stepwell.stale_reason(w, p_worker, p_epoch);
+  IF v_reason IS NOT NULL THEN
+    PERFORM stepwell.note_task_event(w, p_worker, p_epoch, 'stale_mutation_rejected', v_reason, v_now);
+    RETURN json_build_object('status', 'stale');
+  END IF;
+  IF p_seq <> w.checkpoint_seq THEN
+    RETURN json_build_object('status', 'stale_checkpoint');
+  END IF;
+  UPDATE stepwell.worker_tasks t
+  SET heartbeat_at = v_now,
+    checkpoint = CASE WHEN p_seq IS NULL THEN t.checkpoint ELSE p_checkpoint END,
+    checkpoint_seq = CASE WHEN p_seq IS NULL THEN t.checkpoint_seq ELSE t.checkpoint_seq + 1 END
+  WHERE t.id = w.id
+  RETURNING t.* INTO w;
+  RETURN json_build_object('status', 'ok', 'checkpointSeq', w.checkpoint_seq, 'cancelled', (
+    SELECT i.cancel_seq > 0 FROM stepwell.task_instances i WHERE i.id = w.instance_id));
+END $$;
+
+-- Remembers who asks for what. A row that was written in the last second and knows it all is left alone, so that the
+-- polls of an idle worker cost few writes.
+CREATE FUNCTION stepwell.register_worker(
+  p_tenant text, p_worker text, p_handler text, p_queue text, p_version text, p_now timestamptz
+) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  IF EXISTS (
+    SELECT 1 FROM stepwell.worker_registry g
+    WHERE g.tenant_id = p_tenant AND g.worker_id = p_worker AND g.handler_name = p_handler
+      AND (p_queue IS NULL OR p_queue = ANY (g.queues)) AND g.version IS NOT DISTINCT FROM p_version
+      AND g.last_seen_at > p_now - interval '1 second' AND g.last_seen_at <= p_now) THEN
+    RETURN;
+  END IF;
+  INSERT INTO stepwell.worker_registry AS g
+    (tenant_id, worker_id, handler_name, queues, version, registered_at, last_seen_at)
+  VALUES (p_tenant, p_worker, p_handler, CASE WHEN p_queue IS NULL THEN '{}' ELSE ARRAY[p_queue] END, p_version, p_now, p_now)
+  ON CONFLICT ON CONSTRAINT worker_registry_pkey DO UPDATE
+  SET queues = CASE WHEN p_queue IS NULL OR p_queue = ANY (g.queues) THEN g.queues ELSE g.queues || p_queue END,
+    version = excluded.version,
+    last_seen_at = excluded.last_seen_at;
+END $$;
+
+CREATE FUNCTION stepwell.poll_tasks_v1(
+  p_tenant text, p_handler text, p_queue text, p_worker text, p_version text, p_limit integer
+) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  v_now timestamptz := stepwell.sw_now();
+  v_ids uuid[];
+BEGIN
+  PERFORM stepwell.register_worker(coalesce(p_tenant, ''), p_worker, p_handler, p_queue, p_version, v_now);
+  -- Tasks of a paused instance stay where they are ([WRK-8]).
+  IF p_tenant IS NULL THEN
+    SELECT array_agg(c.id) INTO v_ids FROM (
+      SELECT w.id FROM stepwell.worker_tasks w
+      WHERE w.state = 'pending' AND w.handler_name = p_handler AND (p_queue IS NULL OR w.queue_name = p_queue)
+        AND EXISTS (SELECT 1 FROM stepwell.task_instances i
+          WHERE i.id = w.instance_id AND i.state IN ('scheduled', 'running', 'waiting'))
+      ORDER BY w.created_at, w.id LIMIT p_limit
+      FOR UPDATE OF w SKIP LOCKED
+    ) c;
+  ELSE
+    SELECT array_agg(c.id) INTO v_ids FROM (
+      SELECT w.id FROM stepwell.worker_tasks w
+      WHERE w.state = 'pending' AND w.handler_name = p_handler AND w.tenant_id = p_tenant
+        AND (p_queue IS NULL OR w.queue_name = p_queue)
+        AND EXISTS (SELECT 1 FROM stepwell.task_instances i
+          WHERE i.id = w.instance_id AND i.state IN ('scheduled', 'running', 'waiting'))
+      ORDER BY w.created_at, w.id LIMIT p_limit
+      FOR UPDATE OF w SKIP LOCKED
+    ) c;
+  END IF;
+  IF v_ids IS NULL THEN
+    RETURN '[]'::json;
+  END IF;
+  UPDATE stepwell.worker_tasks w
+  SET state = 'claimed', worker_id = p_worker, claim_epoch = w.claim_epoch + 1, claimed_at = v_now, heartbeat_at = v_now
+  WHERE w.id = ANY (v_ids);
+  INSERT INTO stepwell.worker_task_events (task_id, id, tenant_id, instance_id, claim_epoch, worker_id, event, created_at)
+  SELECT w.id, stepwell.uuid_v7(v_now), w.tenant_id, w.instance_id, w.claim_epoch, p_worker, 'claimed', v_now
+  FROM stepwell.worker_tasks w WHERE w.id = ANY (v_ids);
+  RETURN (
+    SELECT json_agg(stepwell.task_json(w) ORDER BY w.created_at, w.id)
+    FROM stepwell.worker_tasks w WHERE w.id = ANY (v_ids));
+END $$;
+
+-- Claims whose worker fell silent go back in the same row; the checkpoint and the epoch stay ([WRK-10]).
+CREATE FUNCTION stepwell.release_silent_tasks_v1(p_silent_ms bigint, p_limit integer) RETURNS integer
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  v_now timestamptz := stepwell.sw_now();
+  v_ids uuid[];
+BEGIN
+  SELECT array_agg(l.id) INTO v_ids FROM (
+    SELECT s.id FROM stepwell.worker_tasks s
+    WHERE s.state = 'claimed' AND s.heartbeat_at <= v_now - p_silent_ms * interval '1 millisecond'
+    ORDER BY s.heartbeat_at, s.id LIMIT p_limit
+    FOR UPDATE SKIP LOCKED
+  ) l;
+  IF v_ids IS NULL THEN
+    RETURN 0;
+  END IF;
+  INSERT INTO stepwell.worker_task_events (task_id, id, tenant_id, instance_id, claim_epoch, worker_id, event, reason, created_at)
+  SELECT w.id, stepwell.uuid_v7(v_now), w.tenant_id, w.instance_id, w.claim_epoch, w.worker_id, 'reclaimed', 'silent', v_now
+  FROM stepwell.worker_tasks w WHERE w.id = ANY (v_ids);
+  UPDATE stepwell.worker_tasks w SET state = 'pending', worker_id = NULL, claimed_at = NULL, heartbeat_at = NULL
+  WHERE w.id = ANY (v_ids);
+  RETURN cardinality(v_ids);
+END $$;

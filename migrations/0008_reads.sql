@@ -1,0 +1,110 @@
+-- Reads between the steps of a turn, and what deletes a sequence. A turn reads a few values of one instance at a time;
+-- what they cost does not depend on how long the run has been.
+
+-- The value of the latest visible row per block ([OUT-5]); null asks for all blocks.
+CREATE FUNCTION stepwell.read_outputs_v1(p_tenant text, p_instance uuid, p_blocks jsonb) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  IF p_blocks IS NULL THEN
+    RETURN (
+      SELECT coalesce(json_agg(json_build_array(l.block_id, l.output)), '[]')
+      FROM (
+        SELECT DISTINCT ON (o.block_id) o.block_id, o.output
+        FROM stepwell.block_outputs o
+        WHERE o.instance_id = p_instance AND o.tenant_id = p_tenant AND o.superseded_by IS NULL
+          AND o.kind NOT IN ('node', 'retry', 'interceptor', 'sla')
+        ORDER BY o.block_id, o.rev DESC, o.ordinal DESC
+      ) l);
+  END IF;
+  RETURN (
+    SELECT coalesce(json_agg(json_build_array(b.block_id, l.output)), '[]')
+    FROM jsonb_array_elements_text(p_blocks) AS b(block_id)
+    CROSS JOIN LATERAL (
+      SELECT o.output FROM stepwell.block_outputs o
+      WHERE o.instance_id = p_instance AND o.tenant_id = p_tenant AND o.block_id = b.block_id COLLATE "C"
+        AND o.superseded_by IS NULL AND o.kind NOT IN ('node', 'retry', 'interceptor', 'sla')
+      ORDER BY o.rev DESC, o.ordinal DESC LIMIT 1
+    ) l);
+END $$;
+
+-- Values by key; null asks for all keys but the reserved ones.
+CREATE FUNCTION stepwell.read_state_v1(p_tenant text, p_instance uuid, p_keys jsonb) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN (
+    SELECT coalesce(json_agg(json_build_array(k.key, k.value) ORDER BY k.key), '[]')
+    FROM stepwell.kv k
+    WHERE k.instance_id = p_instance AND k.tenant_id = p_tenant
+      AND CASE WHEN p_keys IS NULL THEN NOT starts_with(k.key, '__')
+        ELSE k.key = ANY (ARRAY(SELECT jsonb_array_elements_text(p_keys))) END);
+END $$;
+
+CREATE FUNCTION stepwell.count_state_v1(p_tenant text, p_instance uuid) RETURNS integer
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN (
+    SELECT count(*) FROM stepwell.kv k
+    WHERE k.instance_id = p_instance AND k.tenant_id = p_tenant AND NOT starts_with(k.key, '__'));
+END $$;
+
+-- Elements of a stored list, from p_from on. It is stored in pieces; only those that are needed are loaded.
+CREATE FUNCTION stepwell.read_items_v1(p_tenant text, p_instance uuid, p_key text, p_from integer, p_count integer) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN (
+    SELECT coalesce(json_agg(e.value ORDER BY s.first_index + e.position), '[]')
+    FROM stepwell.externalized_state s
+    CROSS JOIN LATERAL jsonb_array_elements(s.data) WITH ORDINALITY AS e(value, position)
+    WHERE s.instance_id = p_instance AND s.tenant_id = p_tenant AND s.key = p_key
+      AND s.first_index < p_from + p_count
+      AND s.first_index >= coalesce((
+        SELECT max(f.first_index) FROM stepwell.externalized_state f
+        WHERE f.instance_id = p_instance AND f.key = p_key AND f.first_index <= p_from), 0)
+      AND jsonb_typeof(s.data) = 'array'
+      AND s.first_index + e.position - 1 BETWEEN p_from AND p_from + p_count - 1);
+END $$;
+
+-- The instance as the API shows it.
+CREATE FUNCTION stepwell.instance_view(i stepwell.task_instances) RETURNS jsonb
+LANGUAGE sql STABLE
+RETURN jsonb_build_object(
+  'updatedAt', stepwell.to_ms(i.updated_at), 'concurrencyKey', i.concurrency_key, 'maxConcurrency', i.max_concurrency,
+  'idempotencyKey', i.idempotency_key, 'budget', i.budget, 'epoch', i.epoch, 'leaseOwner', i.lease_owner,
+  'leaseUntil', stepwell.to_ms(i.lease_until), 'dueAt', stepwell.to_ms(i.due_at), 'openWaits', i.open_waits,
+  'failure', i.failure) || stepwell.instance_json(i)::jsonb;
+
+CREATE FUNCTION stepwell.delete_sequence_v1(p_tenant text, p_sequence uuid) RETURNS text
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+  v_ids uuid[];
+  v_table text;
+BEGIN
+  PERFORM 1 FROM stepwell.sequences s WHERE s.id = p_sequence AND (p_tenant IS NULL OR s.tenant_id = p_tenant) FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN 'not_found';
+  END IF;
+  SELECT array_agg(l.id) INTO v_ids FROM (
+    SELECT i.id FROM stepwell.task_instances i WHERE i.sequence_id = p_sequence ORDER BY i.id FOR UPDATE
+  ) l;
+  IF EXISTS (
+    SELECT 1 FROM stepwell.task_instances i WHERE i.sequence_id = p_sequence AND NOT stepwell.is_terminal(i.state)) THEN
+    RETURN 'in_use';
+  END IF;
+  IF v_ids IS NOT NULL THEN
+    FOREACH v_table IN ARRAY ARRAY['start_inputs', 'execution_tree', 'block_outputs', 'signal_inbox', 'worker_task_events',
+      'worker_tasks', 'externalized_state', 'kv', 'audit_log', 'journal', 'step_logs', 'webhook_deliveries'] LOOP
+      EXECUTE format('DELETE FROM stepwell.%I WHERE instance_id = ANY ($1)', v_table) USING v_ids;
+    END LOOP;
+    DELETE FROM stepwell.task_instances i WHERE i.id = ANY (v_ids);
+  END IF;
+  DELETE FROM stepwell.sequences s WHERE s.id = p_sequence;
+  RETURN 'deleted';
+END $$;
+
+CREATE FUNCTION stepwell.ping_v1() RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RETURN json_build_object(
+    'now', stepwell.to_ms(stepwell.sw_now()),
+    'schemaVersion', (SELECT max(m.version) FROM stepwell.schema_migrations m));
+END $$;

@@ -1,0 +1,33 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+
+/**
+ * Writes migrations/*.sql into a module, so that the bundle, the tests and the sources carry the same texts without
+ * reading files at run time. A test fails when the module is older than the files.
+ */
+const folder = new URL('../migrations/', import.meta.url);
+const target = new URL('../src/adapters/postgres/migrations.generated.ts', import.meta.url);
+
+export function migrationsModule() {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.sql')).toSorted();
+  const entries = names.map((name) => {
+    const sql = readFileSync(new URL(name, folder), 'utf8');
+    return `  {\n    version: ${Number(name.slice(0, 4))},\n    name: '${name.replace('.sql', '')}',\n    sql: ${JSON.stringify(sql)},\n  },`;
+  });
+  return [
+    '// Generated from migrations/*.sql by scripts/build-migrations.mjs; changed there and nowhere else.',
+    '',
+    'export interface Migration {',
+    '  /** From 1, without gaps. */',
+    '  readonly version: number;',
+    '  readonly name: string;',
+    '  readonly sql: string;',
+    '}',
+    '',
+    `export const MIGRATIONS: readonly Migration[] = [\n${entries.join('\n')}\n];`,
+    '',
+  ].join('\n');
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  writeFileSync(target, migrationsModule());
+}

@@ -1,0 +1,144 @@
+import { StoreUnavailable } from '../../ports/store/store.ts';
+
+/** What a statement may be given. Lists and objects travel as JSON text (`$1::jsonb`), which every driver treats alike. */
+export type SqlParam = string | number | boolean | null;
+
+/** Rows as arrays, in the order of the selected columns; columns of type json and jsonb are parsed. */
+export type SqlRows = readonly (readonly unknown[])[];
+
+export interface SqlStatement {
+  readonly text: string;
+  readonly params: readonly SqlParam[];
+  /** Statements with a fixed text are prepared once per connection where the driver can. */
+  readonly prepared: boolean;
+}
+
+/** One library's way to a database. It carries bytes and knows nothing of Stepwell. */
+export interface SqlTransport {
+  /** Carries the statements out in one transaction and one round trip; answers the rows of each. */
+  send(statements: readonly SqlStatement[]): Promise<readonly SqlRows[]>;
+  /** A connection of its own, for migrations: texts may hold several statements. */
+  openSession(): Promise<SqlSession>;
+  close(): Promise<void>;
+}
+
+export interface SqlSession {
+  run(text: string): Promise<SqlRows>;
+  end(): Promise<void>;
+}
+
+/** The way of the store to its database. Every round trip is counted here and nowhere else. */
+export interface SqlDriver {
+  /** One prepared statement, one round trip. */
+  query(text: string, params: readonly SqlParam[]): Promise<SqlRows>;
+  /**
+   * One statement under row-level security, one round trip: as the app role with this tenant, or with null as the engine
+   * role, which sees all tenants. The role holds for this statement only.
+   */
+  tenantQuery(tenantId: string | null, text: string, params: readonly SqlParam[]): Promise<SqlRows>;
+  openSession(): Promise<SqlSession>;
+  roundTripCount(): number;
+  close(): Promise<void>;
+}
+
+/** An answer of the database that is no value of ours, with its SQLSTATE. */
+export class SqlError extends Error {
+  readonly code: string;
+  readonly constraint: string | null;
+  constructor(
+    message: string,
+    options: { readonly code: string; readonly constraint: string | null; readonly cause: unknown },
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'SqlError';
+    this.code = options.code;
+    this.constraint = options.constraint;
+  }
+}
+
+const TRIES_MAX = 4;
+
+const AS_TENANT = "SELECT set_config('role', $1, true), set_config('stepwell.tenant', $2, true)";
+
+/** Wraps a transport: counts round trips and repeats what the database itself undid (deadlock, serialization). */
+export function createSqlDriver(transport: SqlTransport): SqlDriver {
+  let roundTrips = 0;
+
+  const send = async (statements: readonly SqlStatement[]): Promise<SqlRows> => {
+    for (let attempt = 1; ; attempt += 1) {
+      roundTrips += 1;
+      try {
+        return (await transport.send(statements)).at(-1) ?? [];
+      } catch (error) {
+        if (attempt >= TRIES_MAX || !wasUndone(error)) throw error;
+      }
+    }
+  };
+
+  return {
+    query: (text, params) => send([{ text, params, prepared: true }]),
+    tenantQuery: (tenantId, text, params) =>
+      send([
+        {
+          text: AS_TENANT,
+          params: [tenantId === null ? 'stepwell_engine' : 'stepwell_app', tenantId ?? ''],
+          prepared: true,
+        },
+        { text, params, prepared: false },
+      ]),
+    async openSession() {
+      const session = await transport.openSession();
+      return {
+        run(text) {
+          roundTrips += 1;
+          return session.run(text);
+        },
+        end: () => session.end(),
+      };
+    },
+    roundTripCount: () => roundTrips,
+    close: () => transport.close(),
+  };
+}
+
+/** 40P01 deadlock, 40001 serialization: nothing was applied, the same bytes may be sent again. */
+function wasUndone(error: unknown): boolean {
+  return error instanceof SqlError && (error.code === '40P01' || error.code === '40001');
+}
+
+/** SQLSTATE classes that speak of the connection or the server's state rather than of the statement. */
+const UNAVAILABLE = /^(08|53|57|58|25006|25P03|55P03|40)/;
+/** After these the server may have committed before the connection was lost. */
+const UNKNOWN = /^(08(000|003|006|007)|57P0[1245])/;
+
+/**
+ * What a transport throws for a failed call: StoreUnavailable when the database was not reached or gave up, SqlError
+ * when it answered with an error of the statement. `sent` tells whether the statement had left this process.
+ */
+export function toStoreError(error: unknown, sent: boolean): Error {
+  if (error instanceof StoreUnavailable || error instanceof SqlError) return error;
+  const { code, constraint, message } = describeDatabaseError(error);
+  if (code === null) return new StoreUnavailable(message, { unknown: sent, cause: error });
+  return new SqlError(message, { code, constraint, cause: error });
+}
+
+/** An SqlError that the caller has no answer for: the database can not now. Others pass unchanged. */
+export function asUnavailable(error: unknown): unknown {
+  if (!(error instanceof SqlError) || !UNAVAILABLE.test(error.code)) return error;
+  return new StoreUnavailable(`${error.message} (${error.code})`, {
+    unknown: UNKNOWN.test(error.code),
+    cause: error,
+  });
+}
+
+function describeDatabaseError(error: unknown): {
+  code: string | null;
+  constraint: string | null;
+  message: string;
+} {
+  if (!(error instanceof Error)) return { code: null, constraint: null, message: String(error) };
+  const code =
+    'code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : null;
+  const constraint = 'constraint' in error && typeof error.constraint === 'string' ? error.constraint : null;
+  return { code, constraint, message: error.message };
+}

@@ -1,0 +1,208 @@
+import { INSTANCE_STATES } from '../../core/run/states.ts';
+import type { Json } from '../../core/json.ts';
+import type {
+  Frontier,
+  GateItem,
+  InstanceKey,
+  InstanceView,
+  ListGatesQuery,
+  ListInstancesQuery,
+} from '../../ports/store/reads.ts';
+import { call, isUuid, tenantCall } from './call.ts';
+import type { SqlDriver } from './driver.ts';
+import { type FrontierAnswer, type GatesAnswer, answerOf, readFrontier, readGates } from './rows.ts';
+
+const READ_OUTPUTS = 'SELECT stepwell.read_outputs_v1($1, $2, $3::jsonb)';
+const READ_STATE = 'SELECT stepwell.read_state_v1($1, $2, $3::jsonb)';
+const COUNT_STATE = 'SELECT stepwell.count_state_v1($1, $2)';
+const READ_ITEMS = 'SELECT stepwell.read_items_v1($1, $2, $3, $4, $5)';
+
+/** Every statement names the tenant as well as the policies do. */
+const OF_TENANT = '($1::text IS NULL OR i.tenant_id = $1)';
+
+const GET_INSTANCE = `
+SELECT stepwell.instance_view(i) FROM stepwell.task_instances i WHERE ${OF_TENANT} AND i.id = $2`;
+
+const FRONTIER = `
+SELECT json_build_object(
+  'instance', stepwell.instance_view(i),
+  'root', i.root_frame,
+  'frames', stepwell.frames_json(i),
+  'inbox', stepwell.inbox_json(i.tenant_id, i.id, 0),
+  'openTasks', (
+    SELECT coalesce(json_agg(stepwell.task_json(w) ORDER BY w.created_at, w.id), '[]')
+    FROM stepwell.worker_tasks w
+    WHERE w.tenant_id = i.tenant_id AND w.instance_id = i.id AND w.state IN ('pending', 'claimed')),
+  'now', stepwell.to_ms(stepwell.sw_now()))
+FROM stepwell.task_instances i WHERE ${OF_TENANT} AND i.id = $2`;
+
+const LIST_CHILDREN = `
+SELECT coalesce((
+  SELECT json_agg(stepwell.instance_view(c) ORDER BY c.created_at, c.id)
+  FROM stepwell.task_instances c
+  WHERE c.tenant_id = i.tenant_id AND c.parent_instance_id = i.id), '[]')
+FROM stepwell.task_instances i WHERE ${OF_TENANT} AND i.id = $2`;
+
+/**
+ * One index range per tenant and state, each read from its newest end and no further than the page needs; only what
+ * these ranges give is sorted. Without a tenant the tenants come from one index entry each.
+ */
+const LIST_INSTANCES = `
+WITH RECURSIVE tenants (tenant_id) AS (
+  SELECT coalesce($1::text, (SELECT min(m.tenant_id) FROM stepwell.task_instances m))
+  UNION ALL
+  SELECT (
+    SELECT f.tenant_id FROM stepwell.task_instances f
+    WHERE f.tenant_id > t.tenant_id ORDER BY f.tenant_id LIMIT 1)
+  FROM tenants t WHERE $1::text IS NULL AND t.tenant_id IS NOT NULL
+)
+SELECT stepwell.instance_view(page)
+FROM (
+  SELECT i.* FROM tenants t
+  CROSS JOIN jsonb_array_elements_text($2::jsonb) AS s(state)
+  CROSS JOIN LATERAL (
+    SELECT * FROM stepwell.task_instances n
+    WHERE n.tenant_id = t.tenant_id AND n.state = s.state
+      AND ($3::text IS NULL OR n.namespace = $3)
+      AND ($4::uuid IS NULL OR n.sequence_id = $4)
+      AND ($5::jsonb IS NULL OR (n.metadata @> $5 AND n.metadata <> '{}'::jsonb))
+    ORDER BY n.updated_at DESC, n.id DESC
+    LIMIT $6::integer + $7::integer
+  ) i
+  ORDER BY i.updated_at DESC, i.id DESC
+  LIMIT $6 OFFSET $7
+) page`;
+
+/** Gates are few: the partial indexes hold the open ones only. */
+const LIST_GATES = `
+WITH gates AS (
+  SELECT i.id, i.created_at, '' AS block_id, -1 AS branch_index, '' AS iteration, i.root_frame AS frame
+  FROM stepwell.task_instances i
+  WHERE ${OF_TENANT} AND i.gate_opened_at IS NOT NULL AND i.state IN ('waiting', 'scheduled')
+    AND ($2::text IS NULL OR i.namespace = $2) AND ($3::uuid IS NULL OR i.id = $3)
+    AND ($4::uuid IS NULL OR i.sequence_id = $4)
+  UNION ALL
+  SELECT i.id, i.created_at, f.block_id, f.branch_index, f.iteration, f.frame
+  FROM stepwell.execution_tree f
+  JOIN stepwell.task_instances i ON i.id = f.instance_id AND i.tenant_id = f.tenant_id
+  WHERE ${OF_TENANT} AND f.gate_opened_at IS NOT NULL AND i.state IN ('waiting', 'scheduled')
+    AND ($2::text IS NULL OR i.namespace = $2) AND ($3::uuid IS NULL OR i.id = $3)
+    AND ($4::uuid IS NULL OR i.sequence_id = $4)
+), page AS (
+  SELECT * FROM gates ORDER BY created_at DESC, id DESC, block_id, branch_index, iteration LIMIT $5 OFFSET $6
+)
+SELECT json_build_object(
+  'total', (SELECT count(*) FROM gates),
+  'items', (
+    SELECT coalesce(json_agg(json_build_object(
+      'instance', stepwell.instance_view(i),
+      'sequenceName', coalesce((
+        SELECT s.name FROM stepwell.sequences s WHERE s.id = i.sequence_id AND s.tenant_id = i.tenant_id), ''),
+      'frame', json_build_object('b', p.block_id, 'n', p.branch_index, 'i', p.iteration, 'f', p.frame)
+    ) ORDER BY p.created_at DESC, p.id DESC, p.block_id, p.branch_index, p.iteration), '[]')
+    FROM page p JOIN stepwell.task_instances i ON i.id = p.id))`;
+
+export async function readOutputs(
+  driver: SqlDriver,
+  { tenantId, instanceId }: InstanceKey,
+  blockIds: readonly string[] | 'all',
+): Promise<ReadonlyMap<string, Json>> {
+  const blocks = blockIds === 'all' ? null : JSON.stringify([...new Set(blockIds)]);
+  return new Map(
+    answerOf<[string, Json][]>(await call(driver, READ_OUTPUTS, [tenantId, instanceId, blocks])),
+  );
+}
+
+export async function readState(
+  driver: SqlDriver,
+  { tenantId, instanceId }: InstanceKey,
+  keys: readonly string[] | 'all',
+): Promise<ReadonlyMap<string, Json>> {
+  const wanted = keys === 'all' ? null : JSON.stringify(keys);
+  return new Map(answerOf<[string, Json][]>(await call(driver, READ_STATE, [tenantId, instanceId, wanted])));
+}
+
+export async function countState(driver: SqlDriver, { tenantId, instanceId }: InstanceKey): Promise<number> {
+  return answerOf(await call(driver, COUNT_STATE, [tenantId, instanceId]));
+}
+
+export async function readItems(
+  driver: SqlDriver,
+  { tenantId, instanceId }: InstanceKey,
+  snapshotKey: string,
+  range: { readonly from: number; readonly count: number },
+): Promise<readonly Json[]> {
+  return answerOf(
+    await call(driver, READ_ITEMS, [tenantId, instanceId, snapshotKey, range.from, range.count]),
+  );
+}
+
+export async function getInstance(
+  driver: SqlDriver,
+  tenantId: string | null,
+  id: string,
+): Promise<InstanceView | null> {
+  if (!isUuid(id)) return null;
+  return (
+    answerOf<InstanceView | undefined>(await tenantCall(driver, tenantId, GET_INSTANCE, [tenantId, id])) ??
+    null
+  );
+}
+
+export async function listInstances(
+  driver: SqlDriver,
+  query: ListInstancesQuery,
+): Promise<readonly InstanceView[]> {
+  const { tenantId, namespace, sequenceId, metadata, limit, offset } = query;
+  if (sequenceId !== null && !isUuid(sequenceId)) return [];
+  const states = JSON.stringify(query.states.length === 0 ? INSTANCE_STATES : [...new Set(query.states)]);
+  const wanted = metadata.length === 0 ? null : encodeMetadata(metadata);
+  if (wanted === 'impossible') return [];
+  const params = [tenantId, states, namespace, sequenceId, wanted, limit, offset];
+  const rows = await tenantCall(driver, tenantId, LIST_INSTANCES, params);
+  return rows.map((row) => answerOf<InstanceView>([row]));
+}
+
+/** The containing object as JSON text; a key may be `__proto__`. Two different values for one key fit nothing. */
+function encodeMetadata(metadata: ListInstancesQuery['metadata']): string {
+  const wanted = new Map<string, string>();
+  for (const [key, value] of metadata) {
+    if (wanted.has(key) && wanted.get(key) !== value) return 'impossible';
+    wanted.set(key, value);
+  }
+  return `{${[...wanted].map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`;
+}
+
+export async function getFrontier(
+  driver: SqlDriver,
+  tenantId: string | null,
+  id: string,
+): Promise<Frontier | null> {
+  if (!isUuid(id)) return null;
+  const answer = answerOf<FrontierAnswer | undefined>(
+    await tenantCall(driver, tenantId, FRONTIER, [tenantId, id]),
+  );
+  return answer === undefined ? null : readFrontier(answer);
+}
+
+export async function listChildren(
+  driver: SqlDriver,
+  tenantId: string | null,
+  id: string,
+): Promise<readonly InstanceView[] | null> {
+  if (!isUuid(id)) return null;
+  return (
+    answerOf<InstanceView[] | undefined>(await tenantCall(driver, tenantId, LIST_CHILDREN, [tenantId, id])) ??
+    null
+  );
+}
+
+export async function listOpenGates(
+  driver: SqlDriver,
+  query: ListGatesQuery,
+): Promise<{ readonly items: readonly GateItem[]; readonly total: number }> {
+  const { tenantId, namespace, instanceId, sequenceId, limit, offset } = query;
+  if ([instanceId, sequenceId].some((id) => id !== null && !isUuid(id))) return { items: [], total: 0 };
+  const params = [tenantId, namespace, instanceId, sequenceId, limit, offset];
+  return readGates(answerOf<GatesAnswer>(await tenantCall(driver, tenantId, LIST_GATES, params)));
+}

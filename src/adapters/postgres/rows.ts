@@ -1,0 +1,279 @@
+import type { Frame, Leaf } from '../../core/run/frame.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { OutputRow } from '../../core/run/output-row.ts';
+import type { TaskEvent, WorkerTask } from '../../ports/store/accept.ts';
+import type { SequenceRecord } from '../../ports/store/catalog.ts';
+import type { AuditRow, Frontier, GateItem, InstanceView } from '../../ports/store/reads.ts';
+import type {
+  Claim,
+  Fact,
+  InboxRow,
+  InstanceRecord,
+  StepLogLine,
+  TurnVerdict,
+} from '../../ports/store/turn.ts';
+import type { auditLog, blockOutputs, stepLogs, workerTaskEvents, workerTasks } from './schema.ts';
+
+/**
+ * The JSON border of this adapter: what our own SQL functions answer, as types. The functions build these shapes, tests
+ * over real servers check them, so they are trusted here and nowhere checked again.
+ */
+
+/** Column 0 of row 0: what a function answered. */
+export function answerOf<T>(rows: readonly (readonly unknown[])[]): T {
+  return rows[0]?.[0] as T;
+}
+
+/**
+ * A frame as it is stored: members that say nothing are left out, since every step writes one. Block, branch and
+ * iteration are columns (or, for the root list, known).
+ */
+export interface StoredFrame {
+  readonly cursor: number;
+  readonly detail: Frame['detail'];
+  readonly state?: Frame['state'];
+  readonly startedAt: number;
+  readonly leaf?: StoredLeaf;
+}
+
+/** A leaf without the members that have their value of LEAF_DEFAULTS. */
+export type StoredLeaf = Pick<Leaf, 'state' | 'startedAt'> & Partial<Leaf>;
+
+const LEAF_DEFAULTS: Omit<Leaf, 'state' | 'startedAt'> = {
+  reason: null,
+  wakeAt: null,
+  attempt: 0,
+  dispatchedAt: null,
+  redeliveries: 0,
+  passed: { when: false, delay: false, gate: false },
+  gate: null,
+  taskId: null,
+  childId: null,
+  childEnd: null,
+  keyRunId: null,
+  error: null,
+};
+
+export function storeFrame(frame: Frame): StoredFrame {
+  return {
+    cursor: frame.cursor,
+    detail: frame.detail,
+    startedAt: frame.startedAt,
+    ...(frame.state === 'open' ? {} : { state: frame.state }),
+    ...(frame.leaf === null ? {} : { leaf: storeLeaf(frame.leaf) }),
+  };
+}
+
+function storeLeaf(leaf: Leaf): StoredLeaf {
+  const { when, delay, gate } = leaf.passed;
+  const defaults: Partial<Leaf> = LEAF_DEFAULTS;
+  const said = Object.entries(leaf).filter(([name, value]) =>
+    name === 'passed' ? when || delay || gate : value !== defaults[name as keyof Leaf],
+  );
+  return Object.fromEntries(said) as unknown as StoredLeaf;
+}
+
+/** A row of execution_tree: block, branch (-1 for none), iteration, frame. */
+export interface FrameAnswer {
+  readonly b: string;
+  readonly n: number;
+  readonly i: string;
+  readonly f: StoredFrame;
+}
+
+export function readFrames(
+  root: StoredFrame | null,
+  others: readonly FrameAnswer[] | null,
+): readonly Frame[] {
+  const frames = (others ?? []).map(readFrame);
+  return root === null ? frames : [readFrame({ b: '', n: -1, i: '', f: root }), ...frames];
+}
+
+export function readFrame({ b, n, i, f }: FrameAnswer): Frame {
+  return {
+    blockId: b,
+    branch: n === -1 ? null : n,
+    iteration: i,
+    cursor: f.cursor,
+    leaf: f.leaf === undefined ? null : readLeaf(f.leaf),
+    detail: f.detail,
+    state: f.state ?? 'open',
+    startedAt: f.startedAt,
+  };
+}
+
+function readLeaf(leaf: StoredLeaf): Leaf {
+  return { ...LEAF_DEFAULTS, ...leaf };
+}
+
+export interface InboxAnswer {
+  readonly seq: number;
+  readonly id: string;
+  readonly at: number;
+  readonly kind: Fact['kind'];
+  readonly type: string | null;
+  readonly payload: Json;
+}
+
+export function readInbox(rows: readonly InboxAnswer[] | null): readonly InboxRow[] {
+  return (rows ?? []).map(({ seq, id, at, kind, type, payload }) => ({
+    seq,
+    id,
+    acceptedAt: at,
+    // The payload of a fact other than a signal holds exactly its other members; accept_fact's callers see to it.
+    fact:
+      kind === 'signal'
+        ? { kind, signalType: type ?? '', payload }
+        : ({ kind, ...(payload as JsonObject) } as unknown as Fact),
+  }));
+}
+
+export interface ClaimAnswer {
+  readonly epoch: number;
+  readonly leaseToken: string;
+  readonly leaseUntil: number;
+  readonly takenOver: boolean;
+  readonly mayRun: boolean;
+  readonly instance: InstanceRecord;
+  readonly root: StoredFrame | null;
+  readonly frames: readonly FrameAnswer[] | null;
+  readonly inbox: readonly InboxAnswer[] | null;
+}
+
+export function readClaim(answer: ClaimAnswer): Claim {
+  return {
+    tenantId: answer.instance.tenantId,
+    instanceId: answer.instance.id,
+    epoch: answer.epoch,
+    leaseToken: answer.leaseToken,
+    leaseUntil: answer.leaseUntil,
+    instance: answer.instance,
+    frames: readFrames(answer.root, answer.frames),
+    inbox: readInbox(answer.inbox),
+    takenOver: answer.takenOver,
+    mayRun: answer.mayRun,
+  };
+}
+
+export interface ClaimsAnswer {
+  readonly now: number;
+  readonly claims: readonly ClaimAnswer[];
+}
+
+export type ClaimOneAnswer =
+  | { readonly status: 'claimed'; readonly now: number; readonly claims: readonly ClaimAnswer[] }
+  | { readonly status: 'not_found' | 'held' | 'not_due' | 'terminal'; readonly now: number };
+
+export interface VerdictAnswer {
+  readonly verdict: string;
+  readonly granted: boolean | null;
+  readonly inbox: readonly InboxAnswer[] | null;
+}
+
+export interface VerdictsAnswer {
+  readonly now: number;
+  readonly verdicts: readonly VerdictAnswer[];
+}
+
+export function readVerdict({ verdict, granted, inbox }: VerdictAnswer): TurnVerdict {
+  switch (verdict) {
+    case 'ok':
+    case 'already':
+      return { verdict, granted: granted ?? false, inbox: readInbox(inbox) };
+    case 'fenced':
+    case 'refused':
+    case 'busy':
+      return { verdict };
+    default:
+      return { verdict: 'bug', message: verdict.replace(/^bug: /, '') };
+  }
+}
+
+/** What the columns of `sequences` hold, checked there by a constraint and at the door by the document's schema. */
+export function readSequence(row: {
+  readonly status: string;
+  readonly definition: Json;
+  readonly [column: string]: unknown;
+}): SequenceRecord {
+  return row as unknown as SequenceRecord;
+}
+
+export interface FrontierAnswer {
+  readonly instance: InstanceView;
+  readonly root: StoredFrame | null;
+  readonly frames: readonly FrameAnswer[] | null;
+  readonly inbox: readonly InboxAnswer[] | null;
+  readonly openTasks: readonly WorkerTask[];
+  readonly now: number;
+}
+
+export function readFrontier(answer: FrontierAnswer): Frontier {
+  return {
+    instance: answer.instance,
+    frames: readFrames(answer.root, answer.frames),
+    inbox: readInbox(answer.inbox),
+    openTasks: answer.openTasks,
+    now: answer.now,
+  };
+}
+
+export interface GatesAnswer {
+  readonly total: number;
+  readonly items: readonly {
+    readonly instance: InstanceView;
+    readonly sequenceName: string;
+    readonly frame: FrameAnswer;
+  }[];
+}
+
+export function readGates(answer: GatesAnswer): {
+  readonly items: readonly GateItem[];
+  readonly total: number;
+} {
+  const items = answer.items.map((item) => ({ ...item, frame: readFrame(item.frame) }));
+  return { items, total: answer.total };
+}
+
+/** Words in columns are held to the types by check constraints. */
+type Columns<T extends { $inferSelect: unknown }> = T['$inferSelect'];
+
+export function readOutputRow(row: Columns<typeof blockOutputs>): OutputRow {
+  const { supersededBy: _supersededBy, tenantId: _tenantId, kind, ...columns } = row;
+  return { ...columns, kind: kind as OutputRow['kind'] };
+}
+
+export function readAuditRow(row: Columns<typeof auditLog>): AuditRow {
+  const { ordinal: _ordinal, details, ...columns } = row;
+  return { ...columns, details: details as JsonObject };
+}
+
+export function readLogLine(row: Columns<typeof stepLogs>): StepLogLine {
+  return {
+    blockId: row.blockId,
+    at: row.loggedAt,
+    level: row.level as StepLogLine['level'],
+    message: row.message,
+  };
+}
+
+export function readTask(row: Columns<typeof workerTasks>): WorkerTask {
+  const {
+    iteration: _iteration,
+    closedBy: _closedBy,
+    checkpoint,
+    errorCode: _code,
+    errorDetails: _details,
+    ...task
+  } = row;
+  return {
+    ...task,
+    state: task.state as WorkerTask['state'],
+    resumeCheckpoint: checkpoint,
+    redelivery: task.claimEpoch > 1,
+  };
+}
+
+export function readTaskEvent(row: Columns<typeof workerTaskEvents>): TaskEvent {
+  const { ordinal: _ordinal, tenantId: _tenantId, instanceId: _instanceId, event, ...columns } = row;
+  return { ...columns, event: event as TaskEvent['event'] };
+}

@@ -1,0 +1,60 @@
+import type { ReadStore } from '../../ports/store/reads.ts';
+import type { Store } from '../../ports/store/store.ts';
+import { createFactStore } from './accept.ts';
+import { call } from './call.ts';
+import { createCatalogStore } from './catalog.ts';
+import type { SqlDriver } from './driver.ts';
+import * as instances from './reads-instances.ts';
+import * as records from './reads-records.ts';
+import * as tasks from './reads-tasks.ts';
+import { answerOf } from './rows.ts';
+import { createTaskStore } from './tasks.ts';
+import { createTurnStore } from './turns.ts';
+
+/**
+ * The store over PostgreSQL, whichever driver brings the statements there. The schema must be migrated; `ping` tells
+ * its version. The driver is closed with the store.
+ */
+export function createPostgresStore(driver: SqlDriver): Store {
+  return {
+    ...createTurnStore(driver),
+    ...createFactStore(driver),
+    ...createTaskStore(driver),
+    ...createCatalogStore(driver),
+    ...createReadStore(driver),
+    close: () => driver.close(),
+  };
+}
+
+function createReadStore(driver: SqlDriver): ReadStore {
+  return {
+    readOutputs: (key, blockIds) => instances.readOutputs(driver, key, blockIds),
+    readState: (key, keys) => instances.readState(driver, key, keys),
+    countState: (key) => instances.countState(driver, key),
+    readItems: (key, snapshotKey, from, count) =>
+      instances.readItems(driver, key, snapshotKey, { from, count }),
+    getInstance: (tenantId, id) => instances.getInstance(driver, tenantId, id),
+    listInstances: (query) => instances.listInstances(driver, query),
+    getFrontier: (tenantId, id) => instances.getFrontier(driver, tenantId, id),
+    listChildren: (tenantId, id) => instances.listChildren(driver, tenantId, id),
+    listOpenGates: (query) => instances.listOpenGates(driver, query),
+    listOutputs: (tenantId, id, include) => records.listOutputs(driver, tenantId, id, include),
+    listNodeRows: (tenantId, id) => records.listNodeRows(driver, tenantId, id),
+    listAudit: (tenantId, id, limit) => records.listAudit(driver, tenantId, id, limit),
+    listLogs: (tenantId, id, limit) => records.listLogs(driver, tenantId, id, limit),
+    getTask: (tenantId, taskId) => tasks.getTask(driver, tenantId, taskId),
+    listTasks: (query) => tasks.listTasks(driver, query),
+    listTaskEvents: (tenantId, taskId, limit) => tasks.listTaskEvents(driver, tenantId, taskId, limit),
+    taskStats: (tenantId) => tasks.taskStats(driver, tenantId),
+    listWorkers: (tenantId, aliveWithinMs, includeStale) =>
+      tasks.listWorkers(driver, tenantId, aliveWithinMs, includeStale),
+    hasWorkerFor: (handlerName, withinMs) => tasks.hasWorkerFor(driver, handlerName, withinMs),
+    ping: () => ping(driver),
+  };
+}
+
+const PING = 'SELECT stepwell.ping_v1()';
+
+async function ping(driver: SqlDriver): Promise<{ readonly now: number; readonly schemaVersion: number }> {
+  return answerOf(await call(driver, PING, []));
+}

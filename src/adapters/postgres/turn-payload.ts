@@ -1,0 +1,194 @@
+import { type Json, utf8Bytes } from '../../core/json.ts';
+import { isTerminal } from '../../core/run/states.ts';
+import type { InstancePatch, TurnCommit } from '../../ports/store/turn.ts';
+import { storeFrame } from './rows.ts';
+
+/** Elements of a stored list per row of externalized_state. */
+const PIECE_LENGTH = 64;
+
+interface Payload {
+  readonly turns: object[];
+  readonly rows: object[];
+  readonly frames: object[];
+  readonly gone: object[];
+  readonly done: object[];
+  readonly more: Map<string, object[]>;
+}
+
+/**
+ * The argument of commit_turn_v1 and commit_turns_v1. Parts that no turn has are left out altogether, and so is every
+ * member that says nothing: the functions do only what the payload names.
+ */
+export function encodeTurns(turns: readonly TurnCommit[]): string {
+  const payload: Payload = { turns: [], rows: [], frames: [], gone: [], done: [], more: new Map() };
+  turns.forEach((turn, i) => {
+    payload.turns.push(encodeTurn(turn));
+    addRows(payload, turn, i);
+    addFrames(payload, turn, i);
+    for (const done of turn.inboxDone) payload.done.push({ i, ...done });
+    addMore(payload, turn, i);
+  });
+  const ends = turns.some(({ settle }) => settle !== null && isTerminal(settle.state));
+  const touches = ends || turns.some(({ childrenCancelled }) => childrenCancelled.length > 0);
+  return JSON.stringify({
+    turns: payload.turns,
+    ...nonEmpty({ rows: payload.rows, frames: payload.frames, gone: payload.gone, done: payload.done }),
+    ...(payload.more.size === 0 ? {} : { more: Object.fromEntries(payload.more) }),
+    ...(ends ? { ends } : {}),
+    ...(touches ? { touches } : {}),
+  });
+}
+
+function encodeTurn(turn: TurnCommit): object {
+  const { dataSet, dataRemoved, currentStep, ...columns } = turn.instance;
+  const { data, ...patch } = columns;
+  return {
+    tenantId: turn.tenantId,
+    instanceId: turn.instanceId,
+    epoch: turn.epoch,
+    leaseToken: turn.leaseToken,
+    rev: turn.rev,
+    runNo: turn.runNo,
+    seenSeq: turn.seenSeq,
+    ...flags(turn),
+    ...(turn.stepsDelta === 0 ? {} : { steps: turn.stepsDelta }),
+    ...(data === undefined ? {} : { data }),
+    ...(dataSet === undefined || Object.keys(dataSet).length === 0 ? {} : { dataSet }),
+    ...(dataRemoved === undefined || dataRemoved.length === 0 ? {} : { dataRemoved }),
+    ...(currentStep === undefined ? {} : { current: currentStep }),
+    ...(Object.keys(patch).length === 0 ? {} : { patch }),
+    ...encodeRoot(turn),
+    ...(turn.settle === null ? {} : { settle: encodeSettle(turn.settle) }),
+  };
+}
+
+function flags(turn: TurnCommit): object {
+  return {
+    ...(turn.strict ? { strict: true } : {}),
+    ...(turn.protectedResult ? { protected: true } : {}),
+    ...(turn.hasResult ? { hasResult: true } : {}),
+    ...(turn.rows.length > 0 || turn.kv.length > 0 ? { history: true } : {}),
+    ...(hasProgress(turn) ? { progress: true } : {}),
+  };
+}
+
+/** Anything that lasts. A turn that only settles has done nothing but hold a lease (RULINGS B7). */
+function hasProgress(turn: TurnCommit): boolean {
+  const parts: readonly (readonly unknown[])[] = [
+    turn.rows,
+    turn.supersede,
+    turn.frames,
+    turn.framesDeleted,
+    turn.inboxDone,
+    turn.kv,
+    turn.values,
+    turn.tasksCreated,
+    turn.tasksClosed,
+    turn.childrenStarted,
+    turn.childrenCancelled,
+    columnsThatLast(turn.instance),
+  ];
+  return turn.stepsDelta > 0 || parts.some((part) => part.length > 0);
+}
+
+function columnsThatLast(patch: InstancePatch): readonly string[] {
+  return Object.keys(patch).filter((column) => column !== 'state' && column !== 'currentStep');
+}
+
+function encodeSettle({
+  failure,
+  nextFireAt,
+  dueAt,
+  openWaits,
+  state,
+}: NonNullable<TurnCommit['settle']>): object {
+  return {
+    state,
+    ...(nextFireAt === null ? {} : { nextFireAt }),
+    ...(dueAt === null ? {} : { dueAt }),
+    ...(openWaits === 0 ? {} : { openWaits }),
+    ...(failure === null ? {} : { failure }),
+  };
+}
+
+function isRoot(ref: { readonly blockId: string }): boolean {
+  return ref.blockId === '';
+}
+
+/** The root frame is a column of the instance, so that a step of a flat run writes one row there and one output. */
+function encodeRoot(turn: TurnCommit): object {
+  const write = turn.frames.find(({ frame }) => isRoot(frame));
+  if (write === undefined) return turn.framesDeleted.some(isRoot) ? { rootGone: true } : {};
+  return {
+    root: storeFrame(write.frame),
+    ...(write.intent === null ? {} : { rootIntent: storeFrame(write.intent) }),
+  };
+}
+
+function addFrames(payload: Payload, turn: TurnCommit, i: number): void {
+  for (const { frame, intent } of turn.frames) {
+    if (isRoot(frame)) continue;
+    const { blockId, iteration } = frame;
+    payload.frames.push({
+      i,
+      blockId,
+      branch: frame.branch ?? -1,
+      iteration,
+      frame: storeFrame(frame),
+      ...(intent === null ? {} : { intent: storeFrame(intent) }),
+    });
+  }
+  for (const { blockId, branch, iteration } of turn.framesDeleted) {
+    if (blockId !== '') payload.gone.push({ i, blockId, branch: branch ?? -1, iteration });
+  }
+}
+
+function addRows(payload: Payload, turn: TurnCommit, i: number): void {
+  turn.rows.forEach((row, n) => {
+    payload.rows.push({
+      i,
+      n,
+      id: row.id,
+      blockId: row.blockId,
+      iteration: row.iteration,
+      kind: row.kind,
+      attempt: row.attempt,
+      output: row.output,
+      size: utf8Bytes(JSON.stringify(row.output)),
+      ...(row.startedAt === null ? {} : { startedAt: row.startedAt }),
+    });
+  });
+}
+
+function addMore(payload: Payload, turn: TurnCommit, i: number): void {
+  const add = (name: string, items: readonly object[]): void => {
+    if (items.length === 0) return;
+    const list = payload.more.get(name) ?? [];
+    for (const item of items) list.push({ i, ...item });
+    payload.more.set(name, list);
+  };
+  add('supersede', turn.supersede);
+  add('kv', turn.kv);
+  add('values', turn.values.flatMap(inPieces));
+  add('tasksCreated', turn.tasksCreated);
+  add('tasksClosed', turn.tasksClosed);
+  add('children', turn.childrenStarted);
+  add('cancels', turn.childrenCancelled);
+  add('audit', turn.audit);
+  add('journal', turn.journal);
+  add('logs', turn.logs);
+}
+
+/** A list is stored in pieces, so that reading some of its elements costs the same however long it is. */
+function inPieces({ key, value }: { readonly key: string; readonly value: Json }): object[] {
+  if (!Array.isArray(value) || value.length === 0) return [{ key, first: 0, data: value }];
+  const pieces: object[] = [];
+  for (let first = 0; first < value.length; first += PIECE_LENGTH) {
+    pieces.push({ key, first, data: value.slice(first, first + PIECE_LENGTH) });
+  }
+  return pieces;
+}
+
+function nonEmpty(parts: Readonly<Record<string, readonly object[]>>): object {
+  return Object.fromEntries(Object.entries(parts).filter(([, list]) => list.length > 0));
+}

@@ -1,0 +1,112 @@
+import type {
+  ClaimBatch,
+  ClaimDueRequest,
+  ClaimOneRequest,
+  ClaimOneResult,
+  CommitAnswer,
+  LeaseRef,
+  NextWake,
+  TurnCommit,
+  TurnStore,
+} from '../../ports/store/turn.ts';
+import { LOCK_TIMEOUT, call, callOr, isUuid } from './call.ts';
+import type { SqlDriver } from './driver.ts';
+import {
+  type ClaimOneAnswer,
+  type ClaimsAnswer,
+  type VerdictsAnswer,
+  answerOf,
+  readClaim,
+  readVerdict,
+} from './rows.ts';
+import { encodeTurns } from './turn-payload.ts';
+
+const CLAIM_DUE = 'SELECT stepwell.claim_due_v1($1, $2, $3, $4, $5)';
+const CLAIM_EXPIRED = 'SELECT stepwell.claim_expired_v1($1, $2, $3, $4, $5)';
+const CLAIM_ONE = 'SELECT stepwell.claim_one_v1($1, $2, $3, $4, $5, $6, $7)';
+const COMMIT_TURN = 'SELECT stepwell.commit_turn_v1($1::jsonb)';
+const COMMIT_TURNS = 'SELECT stepwell.commit_turns_v1($1::jsonb)';
+const RENEW = 'SELECT stepwell.renew_leases_v1($1::jsonb, $2)';
+const RELEASE = 'SELECT stepwell.release_leases_v1($1::jsonb)';
+const VOID_ALL = 'SELECT stepwell.void_all_leases_v1()';
+const PEEK = 'SELECT stepwell.peek_inbox_v1($1::jsonb)';
+const NEXT_WAKE = 'SELECT stepwell.next_wake_v1()';
+const NOW = 'SELECT stepwell.to_ms(stepwell.sw_now())';
+
+export function createTurnStore(driver: SqlDriver): TurnStore {
+  return {
+    claimDue: (request) => claimBatch(driver, CLAIM_DUE, request),
+    claimExpired: (request) => claimBatch(driver, CLAIM_EXPIRED, request),
+    claimOne: (request) => claimOne(driver, request),
+    commit: (turns) => commit(driver, turns),
+    async renewLeases(leases, leaseMs) {
+      if (leases.length === 0) return new Set();
+      return new Set(answerOf<string[]>(await call(driver, RENEW, [encodeLeases(leases), leaseMs])));
+    },
+    async releaseLeases(leases) {
+      if (leases.length > 0) await call(driver, RELEASE, [encodeLeases(leases)]);
+    },
+    async voidAllLeases() {
+      return answerOf<number>(await call(driver, VOID_ALL, []));
+    },
+    async peekInbox(leases) {
+      if (leases.length === 0) return new Set();
+      return new Set(answerOf<string[]>(await call(driver, PEEK, [encodeLeases(leases)])));
+    },
+    async nextWake() {
+      return answerOf<NextWake>(await call(driver, NEXT_WAKE, []));
+    },
+  };
+}
+
+async function claimBatch(driver: SqlDriver, text: string, request: ClaimDueRequest): Promise<ClaimBatch> {
+  const { leaseToken, leaseOwner, leaseMs, limit, perTenantLimit } = request;
+  const answer = answerOf<ClaimsAnswer>(
+    await call(driver, text, [leaseToken, leaseOwner, leaseMs, limit, perTenantLimit]),
+  );
+  return { now: answer.now, claims: answer.claims.map(readClaim) };
+}
+
+async function claimOne(driver: SqlDriver, request: ClaimOneRequest): Promise<ClaimOneResult> {
+  const { tenantId, instanceId, leaseToken, leaseOwner, leaseMs } = request;
+  if (!isUuid(instanceId)) return { status: 'not_found', now: await readNow(driver) };
+  const operator = request.mode === 'operator';
+  const params = [tenantId, instanceId, leaseToken, leaseOwner, leaseMs, operator, request.takeOver ?? false];
+  const answer = await callOr(async () => answerOf<ClaimOneAnswer>(await driver.query(CLAIM_ONE, params)), {
+    [LOCK_TIMEOUT]: () => null,
+  });
+  if (answer === null) return { status: 'held', now: await readNow(driver) };
+  if (answer.status !== 'claimed') return answer;
+  const [claim] = answer.claims.map(readClaim);
+  if (claim === undefined) throw new Error('a claim was answered without its instance');
+  return { status: 'claimed', now: answer.now, claim };
+}
+
+/** A lone turn waits for its row and needs less work in the database; several skip rows that are locked. */
+async function commit(driver: SqlDriver, turns: readonly TurnCommit[]): Promise<CommitAnswer> {
+  if (turns.length === 0) return { now: await readNow(driver), verdicts: [] };
+  const text = turns.length === 1 ? COMMIT_TURN : COMMIT_TURNS;
+  const answer = await callOr(
+    async () => answerOf<VerdictsAnswer>(await driver.query(text, [encodeTurns(turns)])),
+    { [LOCK_TIMEOUT]: () => null },
+  );
+  if (answer === null)
+    return { now: await readNow(driver), verdicts: turns.map(() => ({ verdict: 'busy' })) };
+  return { now: answer.now, verdicts: answer.verdicts.map(readVerdict) };
+}
+
+async function readNow(driver: SqlDriver): Promise<number> {
+  return Number(answerOf(await call(driver, NOW, [])));
+}
+
+function encodeLeases(leases: readonly (LeaseRef & { readonly seenSeq?: number })[]): string {
+  return JSON.stringify(
+    leases.map(({ tenantId, instanceId, epoch, leaseToken, seenSeq }) => ({
+      tenantId,
+      instanceId,
+      epoch,
+      leaseToken,
+      ...(seenSeq === undefined ? {} : { seenSeq }),
+    })),
+  );
+}
