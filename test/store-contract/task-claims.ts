@@ -113,7 +113,7 @@ export function describeTaskClaims(makeStore: MakeStore): void {
       ['claimed', 1, 'w-lisbon-2'],
       ['reclaimed', 1, 'w-lisbon-2'],
       ['claimed', 2, 'w-porto-1'],
-      ['stale_mutation_rejected', 2, 'w-lisbon-2'],
+      ['stale_mutation_rejected', 1, 'w-lisbon-2'],
     ]);
   });
 

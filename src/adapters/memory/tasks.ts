@@ -72,7 +72,7 @@ export function reportTask(tx: Tx, request: ReportTaskRequest): ReportTaskAnswer
   if (task === null || row === undefined) return { status: 'not_found' };
   const accepted = { status: 'accepted' as const, tenantId: row.tenantId, instanceId: row.id };
   if (tx.db.inbox.of(row.id).has(request.factId)) return accepted;
-  if (!isHeldBy(task, request)) return reject(tx, task, request.workerId);
+  if (!isHeldBy(task, request)) return reject(tx, task, request);
   const { outcome } = request;
   saveTask(tx, {
     ...task,
@@ -106,7 +106,7 @@ function logLine(
 export function heartbeatTask(tx: Tx, request: HeartbeatRequest): HeartbeatAnswer {
   const task = findTask(tx.db, request.tenantId, request.taskId);
   if (task === null) return { status: 'not_found' };
-  if (!isHeldBy(task, request)) return reject(tx, task, request.workerId);
+  if (!isHeldBy(task, request)) return reject(tx, task, request);
   const { checkpoint } = request;
   if (checkpoint !== undefined && checkpoint.seq !== task.checkpointSeq)
     return { status: 'stale_checkpoint' };
@@ -133,8 +133,14 @@ function isHeldBy(
   );
 }
 
-function reject(tx: Tx, task: TaskRow, workerId: string): { readonly status: 'stale' } {
-  addTaskEvent(tx, task, { event: 'stale_mutation_rejected', workerId, reason: null });
+/** The event says who came and with which epoch, not who holds the task. */
+function reject(
+  tx: Tx,
+  task: TaskRow,
+  caller: { readonly workerId: string; readonly claimEpoch: number },
+): { readonly status: 'stale' } {
+  const { workerId, claimEpoch } = caller;
+  addTaskEvent(tx, { ...task, claimEpoch }, { event: 'stale_mutation_rejected', workerId, reason: null });
   return { status: 'stale' };
 }
 
