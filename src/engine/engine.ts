@@ -1,3 +1,4 @@
+import type { Hints } from '../ports/hints.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
 import { createCommitter } from './committer.ts';
@@ -14,6 +15,8 @@ export interface EngineParts {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly log: Log;
+  /** Where hints go; by default this process looks at the instances itself. */
+  readonly hints?: Hints;
 }
 
 /** Durations in ms; the defaults of http-api.md 30 and RULINGS B4 to B6 are the settings' business. */
@@ -50,7 +53,7 @@ export function createEngine(parts: EngineParts, settings: EngineSettings): Engi
     ...parts,
     committer: createCommitter(store, clock, log),
     definitions: createDefinitions(store),
-    hints: createLocalHints(() => self.runner),
+    hints: parts.hints ?? createLocalHints(() => self.runner),
     ids: createIdSource(clock, parts.entropy),
     steps: createStepSlots(settings.maxConcurrentSteps),
     limits: {

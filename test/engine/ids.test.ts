@@ -5,7 +5,12 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 const T = Date.parse('2027-02-11T08:00:00.120Z');
 
 function sourceAt(times: { now: number }, byte = 0xff, after?: string) {
-  const clock = { nowMs: () => times.now, monotonicMs: () => 0, after: () => () => undefined };
+  const clock = {
+    nowMs: () => times.now,
+    monotonicMs: () => 0,
+    soon: () => undefined,
+    after: () => () => undefined,
+  };
   const entropy = { bytes: (length: number) => new Uint8Array(length).fill(byte) };
   return createIdSource(clock, entropy, after);
 }
