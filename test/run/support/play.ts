@@ -1,0 +1,168 @@
+import { expect } from 'vitest';
+import { cancelAtOnce } from '../../../src/core/run/advance.ts';
+import { Draft } from '../../../src/core/run/draft.ts';
+import { Knowledge } from '../../../src/core/run/knowledge.ts';
+import type { OutputRow } from '../../../src/core/run/output-row.ts';
+import { retryRun } from '../../../src/core/run/retry-run.ts';
+import { settle } from '../../../src/core/run/settle.ts';
+import type { TreeNode } from '../../../src/core/run/tree.ts';
+import type { Frontier, InstanceView } from '../../../src/ports/store/reads.ts';
+import { checkCommitted, treeOf } from './checks.ts';
+import type { Call, Crashes, Scenario } from './script.ts';
+import { runTurn } from './turn.ts';
+import { type World, createWorld } from './world.ts';
+
+const TURNS_MAX = 3000;
+
+/** What became of a scenario. */
+export interface Played {
+  readonly world: World;
+  readonly instance: InstanceView;
+  readonly state: InstanceView['state'];
+  /** Milliseconds after the start at which the last thing happened. */
+  readonly endedMs: number;
+  /** Listed rows, `<block>[@pass]=<output>`. */
+  readonly outputs: readonly string[];
+  readonly rows: readonly OutputRow[];
+  readonly nodes: readonly TreeNode[];
+  /** State of each node by block; a wait with its reason: `waiting:retry`. */
+  readonly tree: Readonly<Record<string, string>>;
+  readonly calls: readonly Call[];
+  /** Blocks in the order in which they were called: `<block>[@pass][#attempt]`. */
+  readonly called: readonly string[];
+  readonly frontier: Frontier;
+}
+
+/** Plays a scenario once as it is and once with each kind of crash; all must end alike. Answers the undisturbed one. */
+export async function play(scenario: Scenario): Promise<Played> {
+  const calm = await playOnce(scenario);
+  for (const crashes of ['after_commits', 'before_commits'] as const) {
+    const crashed = await playOnce(scenario, crashes);
+    expect(essence(crashed), `with crashes ${crashes}`).toEqual(essence(calm));
+  }
+  return calm;
+}
+
+export async function playOnce(scenario: Scenario, crashes: Crashes = 'none'): Promise<Played> {
+  const world = await createWorld(scenario, crashes);
+  for (const event of scenario.events ?? []) {
+    if (!('operate' in event)) continue;
+    world.plan(world.startAt + event.at, () => operate(world, event.operate));
+  }
+  await runUntilQuiet(world);
+  return look(world);
+}
+
+/** Claims what is due, one after the other; when nothing is, the clock moves to what comes next. */
+async function runUntilQuiet(world: World): Promise<void> {
+  const endAt = world.startAt + (world.scenario.untilMs ?? Number.POSITIVE_INFINITY);
+  for (let turns = 0; turns < TURNS_MAX; turns += 1) {
+    const { claims } = await world.store.claimDue({
+      leaseToken: world.newId(),
+      leaseOwner: 'p-1',
+      leaseMs: 60_000,
+      limit: 1,
+      perTenantLimit: 0,
+    });
+    const [claim] = claims;
+    if (claim !== undefined) {
+      await runTurn(world, claim);
+      continue;
+    }
+    const { dueAt } = await world.store.nextWake();
+    const next = [dueAt, world.nextEventAt()].filter((at) => at !== null);
+    if (next.length === 0 || Math.min(...next) > endAt) return;
+    await world.moveTo(Math.min(...next));
+  }
+  throw new Error('the scenario does not come to rest');
+}
+
+/** An operator's command, in a turn of its own as the engine does it. */
+async function operate(world: World, kind: 'retry' | 'cancel'): Promise<void> {
+  const answer = await world.store.claimOne({
+    tenantId: null,
+    instanceId: world.rootId,
+    leaseToken: world.newId(),
+    leaseOwner: 'operator',
+    leaseMs: 60_000,
+    mode: 'operator',
+    takeOver: true,
+  });
+  if (answer.status !== 'claimed') throw new Error(`the operator's claim was answered with ${answer.status}`);
+  const { claim } = answer;
+  const draft = new Draft({
+    plan: await world.planOf(claim.instance.sequenceId),
+    env: world.envFor(),
+    knowledge: new Knowledge({ hasHistory: claim.instance.hasHistory }),
+    record: claim.instance,
+    frames: claim.frames,
+  });
+  draft.ensureRoot();
+  if (kind === 'retry') retryRun(draft, world.newId());
+  else cancelAtOnce(draft);
+  const due = {
+    state: 'scheduled' as const,
+    nextFireAt: null,
+    dueAt: world.now,
+    openWaits: 0,
+    failure: null,
+  };
+  const settled = kind === 'retry' ? due : settle(draft);
+  const { tenantId, instanceId, epoch, leaseToken } = claim;
+  const fence = { tenantId, instanceId, epoch, leaseToken, rev: claim.instance.rev };
+  const { verdicts } = await world.store.commit([
+    { ...fence, runNo: claim.instance.runNo, seenSeq: 0, ...draft.takeChanges(), settle: settled },
+  ]);
+  expect(verdicts[0]?.verdict).toBe('ok');
+  await checkCommitted(world, instanceId);
+}
+
+async function look(world: World): Promise<Played> {
+  const frontier = await world.store.getFrontier(null, world.rootId);
+  const rows = await world.store.listOutputs(null, world.rootId, { node: false, retry: false });
+  if (frontier === null || rows === null) throw new Error('the instance is gone');
+  const nodes = await treeOf(world, world.rootId);
+  return {
+    world,
+    instance: frontier.instance,
+    state: frontier.instance.state,
+    endedMs: world.now - world.startAt,
+    outputs: rows.map((row) => `${named(row)}=${JSON.stringify(row.output)}`),
+    rows,
+    nodes,
+    tree: Object.fromEntries(nodes.map((node) => [node.blockId, stateText(node)])),
+    calls: world.calls,
+    called: world.calls.map((call) => `${named(call)}${call.attempt === 0 ? '' : `#${call.attempt}`}`),
+    frontier,
+  };
+}
+
+function named(of: { readonly blockId: string; readonly iteration: string }): string {
+  return of.iteration === '' ? of.blockId : `${of.blockId}@${of.iteration}`;
+}
+
+function stateText(node: TreeNode): string {
+  return node.reason === null ? node.state : `${node.state}:${node.reason}`;
+}
+
+/** What must not depend on crashes. Ids are made anew after a crash and are left out. */
+function essence(played: Played): unknown {
+  const { instance, nodes, rows } = played;
+  return {
+    state: instance.state,
+    dueAt: instance.dueAt,
+    openWaits: instance.openWaits,
+    data: instance.data,
+    failure: withoutIds(instance.failure),
+    rows: rows.map((row) => withoutIds([named(row), row.kind, row.attempt, row.output])),
+    nodes: nodes.map((node) => withoutIds(node)),
+    answered: new Set(played.called),
+  };
+}
+
+/** Replaces ids that tests make up as they go. */
+function withoutIds(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value).replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-7000-9000-[0-9a-f]{12}/g, '<id>'),
+  );
+}

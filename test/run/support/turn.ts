@@ -1,0 +1,288 @@
+import { advance, beginCall, finishCall, noteLateResult } from '../../../src/core/run/advance.ts';
+import type { Settle } from '../../../src/core/run/changes.ts';
+import { type Dispatch, Draft } from '../../../src/core/run/draft.ts';
+import { applyFacts } from '../../../src/core/run/facts.ts';
+import { Knowledge } from '../../../src/core/run/knowledge.ts';
+import { earliestWake, settle, settleUntouched } from '../../../src/core/run/settle.ts';
+import type { Claim, TurnCommit } from '../../../src/ports/store/turn.ts';
+import { readNeeds } from '../../../src/engine/read-needs.ts';
+import { checkCommitted } from './checks.ts';
+import type { Answer, Call } from './script.ts';
+import type { World } from './world.ts';
+
+const ROUNDS_MAX = 3000;
+
+interface Running {
+  readonly dispatch: Dispatch;
+  readonly answer: Answer;
+  readonly finishAt: number;
+}
+
+/** What a turn holds besides its draft; a crash forgets all of it. */
+interface TurnState {
+  readonly world: World;
+  readonly claim: Claim;
+  readonly draft: Draft;
+  readonly running: Map<string, Running>;
+  rev: number;
+  seenSeq: number;
+  mayRun: boolean;
+  committedOnce: boolean;
+}
+
+export type TurnEnd = 'settled' | 'crashed';
+
+/** The process died: all that it had in memory is gone. */
+class Crash extends Error {}
+
+/** A commit was refused: the turn reads again under its lease, and its handlers run on. */
+class Refused extends Error {}
+
+/** One turn of one instance, as the engine does it, on the virtual clock. */
+export async function runTurn(world: World, claim: Claim): Promise<TurnEnd> {
+  let running: ReadonlyMap<string, Running> = new Map();
+  for (let claimed = claim, reloads = 0; reloads < 50; reloads += 1) {
+    const state = await openTurn(world, claimed, running);
+    try {
+      await runRounds(state);
+      return 'settled';
+    } catch (error) {
+      if (error instanceof Crash) {
+        await world.store.voidAllLeases();
+        return 'crashed';
+      }
+      if (!(error instanceof Refused)) throw error;
+      running = state.running;
+      claimed = await readAgain(world, claimed);
+    }
+  }
+  throw new Error('a commit is refused again and again');
+}
+
+async function openTurn(
+  world: World,
+  claim: Claim,
+  running: ReadonlyMap<string, Running>,
+): Promise<TurnState> {
+  const draft = new Draft({
+    plan: await world.planOf(claim.instance.sequenceId),
+    env: world.envFor(),
+    knowledge: new Knowledge({ hasHistory: claim.instance.hasHistory }),
+    record: claim.instance,
+    frames: claim.frames,
+  });
+  draft.takenOver = claim.takenOver;
+  draft.ensureRoot();
+  const state: TurnState = {
+    world,
+    claim,
+    draft,
+    running: new Map(running),
+    rev: claim.instance.rev,
+    seenSeq: 0,
+    mayRun: claim.mayRun,
+    committedOnce: false,
+  };
+  for (const key of running.keys()) draft.inFlight.add(key);
+  takeInbox(state, claim);
+  state.mayRun ||= draft.moved;
+  return state;
+}
+
+function takeInbox(state: TurnState, claim: Pick<Claim, 'inbox'>): void {
+  const rows = claim.inbox.filter((row) => row.seq > state.seenSeq);
+  for (const row of rows) state.seenSeq = Math.max(state.seenSeq, row.seq);
+  applyFacts(state.draft, rows);
+}
+
+async function readAgain(world: World, claim: Claim): Promise<Claim> {
+  const answer = await world.store.claimOne({
+    tenantId: claim.tenantId,
+    instanceId: claim.instanceId,
+    leaseToken: claim.leaseToken,
+    leaseOwner: '',
+    leaseMs: 60_000,
+    mode: 'hint',
+  });
+  if (answer.status !== 'claimed') throw new Error(`the lease is gone: ${answer.status}`);
+  return answer.claim;
+}
+
+async function runRounds(state: TurnState): Promise<void> {
+  const { world, draft } = state;
+  for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
+    draft.env.now = world.now;
+    takeFinished(state);
+    await advanceFully(state);
+    for (const key of draft.takeAborted()) dropCall(state, key);
+    const pure = draft.ready.filter((dispatch) => dispatch.pure);
+    if (pure.length > 0) {
+      for (const dispatch of pure) callPure(state, dispatch);
+      continue;
+    }
+    if (draft.ready.length > 0) {
+      await startReady(state, draft.ready);
+      continue;
+    }
+    if (state.running.size > 0) {
+      await waitForCalls(state);
+      continue;
+    }
+    if (draft.runnableLeft) {
+      await commit(state, null);
+      continue;
+    }
+    const untouched = !state.mayRun && !draft.cancelling && draft.state === 'scheduled';
+    await commit(state, untouched ? settleUntouched(draft) : settle(draft));
+    return;
+  }
+  throw new Error('a turn does not come to an end');
+}
+
+async function advanceFully({ world, draft, mayRun, running }: TurnState): Promise<void> {
+  const room = (world.scenario.room ?? 32) - running.size;
+  for (;;) {
+    const needs = advance(draft, { room, mayRun });
+    draft.takenOver &&= draft.ready.length === 0;
+    if (needs === null) return;
+    await readNeeds(world.store, draft, needs);
+  }
+}
+
+function callPure(state: TurnState, dispatch: Dispatch): void {
+  const { draft } = state;
+  const answer = call(state, dispatch);
+  beginCall(draft, dispatch);
+  finishCall(draft, dispatch, answer);
+}
+
+async function startReady(state: TurnState, ready: readonly Dispatch[]): Promise<void> {
+  const { draft } = state;
+  const claimIsIntent = !state.committedOnce && !draft.hasChanges && !ready.some((d) => d.intentFirst);
+  if (claimIsIntent) draft.grant();
+  else if (!(await commit(state, null))) return;
+  for (const dispatch of ready) {
+    const answer = call(state, dispatch);
+    beginCall(draft, dispatch);
+    state.running.set(dispatch.frameKey, { dispatch, answer, finishAt: finishAt(state, dispatch, answer) });
+  }
+}
+
+/** A handler that was cut off by a crash is taken to end when the first delivery would have. */
+function finishAt(state: TurnState, dispatch: Dispatch, answer: Answer): number {
+  const { world, claim, draft } = state;
+  const { blockId, iteration, attempt } = dispatch;
+  const key = JSON.stringify([claim.instanceId, draft.record.runNo, blockId, iteration, attempt]);
+  const known = world.ends.get(key) ?? world.now + answer.takesMs;
+  world.ends.set(key, known);
+  return Math.max(known, world.now);
+}
+
+function call(state: TurnState, dispatch: Dispatch): Answer {
+  const { world, draft } = state;
+  const { blockId, attempt, iteration, params, context, idempotencyKey, redelivery } = dispatch;
+  const { runNo } = draft.record;
+  const same = (other: Call): boolean =>
+    other.blockId === blockId &&
+    other.attempt === attempt &&
+    other.iteration === iteration &&
+    other.runNo === runNo;
+  const redelivered = world.calls.filter(same).length;
+  const made: Call = {
+    blockId,
+    attempt,
+    iteration,
+    redelivered,
+    runNo,
+    params,
+    context,
+    idempotencyKey,
+    redelivery,
+  };
+  world.calls.push(made);
+  const answer = world.answerOf(made);
+  if (answer === 'silent') throw new Error(`only a worker may be silent, not ${blockId}`);
+  const timeoutMs = dispatch.timeoutMs ?? Number.POSITIVE_INFINITY;
+  if (answer.takesMs <= timeoutMs) return answer;
+  const failure = { message: `${blockId} took too long`, retryable: true, code: 'TIMEOUT' };
+  return { ok: false, failure, takesMs: timeoutMs };
+}
+
+function takeFinished(state: TurnState): void {
+  const { draft, running, world } = state;
+  const over = [...running.values()].filter((done) => done.finishAt <= world.now);
+  for (const { dispatch, answer } of over.sort((a, b) => a.finishAt - b.finishAt)) {
+    // An earlier answer of the same round may have cancelled this call.
+    if (!running.delete(dispatch.frameKey)) continue;
+    finishCall(draft, dispatch, answer);
+  }
+}
+
+function dropCall(state: TurnState, key: string): void {
+  const call = state.running.get(key);
+  if (call === undefined) return;
+  state.running.delete(key);
+  noteLateResult(state.draft, call.dispatch, null);
+}
+
+/** Waits for a handler, a fact from outside or a timer of another branch, whichever comes first. */
+async function waitForCalls(state: TurnState): Promise<void> {
+  const { world, draft, running } = state;
+  if (draft.hasChanges) {
+    await commit(state, null);
+    return;
+  }
+  const instants = [...running.values()].map((call) => call.finishAt);
+  const wake = earliestWake(draft);
+  if (wake !== null && wake > world.now) instants.push(wake);
+  const event = world.nextEventAt();
+  if (event !== null) instants.push(event);
+  await world.moveTo(Math.min(...instants));
+  takeInbox(state, await readAgain(world, state.claim));
+}
+
+/** True when the intents of the commit hold. */
+async function commit(state: TurnState, settled: Settle | null): Promise<boolean> {
+  const { world, draft, claim } = state;
+  const turn: TurnCommit = {
+    tenantId: claim.tenantId,
+    instanceId: claim.instanceId,
+    epoch: claim.epoch,
+    leaseToken: claim.leaseToken,
+    rev: state.rev,
+    runNo: draft.record.runNo,
+    seenSeq: state.seenSeq,
+    ...draft.takeChanges(),
+    settle: settled,
+  };
+  if (world.crashes === 'before_commits' && isFirstTry(world, turn)) throw new Crash();
+  const { verdicts } = await world.store.commit([turn]);
+  const [verdict] = verdicts;
+  if (verdict?.verdict === 'refused') throw new Refused();
+  if (verdict?.verdict !== 'ok') throw new Error(`a commit was answered with ${JSON.stringify(verdict)}`);
+  state.rev += 1;
+  state.committedOnce = true;
+  await checkCommitted(world, claim.instanceId);
+  world.react(turn);
+  world.escalations.push(...draft.takeEscalations());
+  if (world.crashes === 'after_commits' && settled === null && !onlyRepeatsIntents(turn)) throw new Crash();
+  if (verdict.granted) draft.grant();
+  else draft.withdraw();
+  if (settled === null) takeInbox(state, verdict);
+  return verdict.granted;
+}
+
+/** Each revision is lost once; the second try goes through. */
+function isFirstTry(world: World, turn: TurnCommit): boolean {
+  const key = `${turn.instanceId}@${turn.rev}`;
+  if (world.lost.has(key)) return false;
+  world.lost.add(key);
+  return true;
+}
+
+/** A crash after every commit that does no more than dispatch again would never let anything end. */
+function onlyRepeatsIntents(turn: TurnCommit): boolean {
+  const writes =
+    turn.rows.length + turn.inboxDone.length + turn.tasksCreated.length + turn.framesDeleted.length;
+  return writes === 0 && turn.frames.every(({ intent }) => (intent?.leaf?.redeliveries ?? 0) > 0);
+}
