@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { ApprovalBody } from '../../src/api/schemas/approval.ts';
 import { InstanceBody } from '../../src/api/schemas/instance.ts';
-import { TreeBody, type TreeNode } from '../../src/api/schemas/tree.ts';
+import { TreeBody } from '../../src/api/schemas/tree.ts';
+import type { TreeNode } from '../../src/cli/show/tree.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 
 /**

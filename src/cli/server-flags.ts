@@ -1,5 +1,7 @@
+import type { Advice } from '../core/advice.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import type { GivenSetting } from './settings/resolve.ts';
-import type { SettingKey } from './settings.ts';
+import type { SettingKey, Settings } from './settings.ts';
 
 /** Flags of `dev` and `serve`. Each stands for a setting; the rest is set by the environment or a config file. */
 export const serverArgs = {
@@ -22,13 +24,11 @@ export interface ServerFlags {
   readonly quiet: boolean;
 }
 
-export function settingsOfFlags(flags: ServerFlags, host: string): readonly GivenSetting[] {
+/** All flags but `--port`, which is only a part of a setting. */
+export function settingsOfFlags(flags: ServerFlags): readonly GivenSetting[] {
   const given = (key: SettingKey, name: string, value: string | undefined): GivenSetting[] =>
     value === undefined ? [] : [{ key, name, value }];
-  const port =
-    flags.port === undefined ? undefined : `${host.includes(':') ? `[${host}]` : host}:${flags.port}`;
   return [
-    ...given('httpAddr', '--port', port),
     ...given('databaseUrl', '--data', flags.data === undefined ? undefined : `pglite:${flags.data}`),
     ...given('handlers', '--handlers', flags.handlers),
     ...given('tickIntervalMs', '--tick-ms', flags['tick-ms']),
@@ -36,4 +36,13 @@ export function settingsOfFlags(flags: ServerFlags, host: string): readonly Give
     ...(flags.json ? given('logJson', '--json', 'true') : []),
     ...(flags.quiet ? given('logLevel', '--quiet', 'warn') : []),
   ];
+}
+
+/** `--port` replaces the port of the listen address and leaves its host. */
+export function withPort(settings: Settings, port: string | undefined): Result<Settings, Advice> {
+  if (port === undefined) return ok(settings);
+  if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65_535) {
+    return err({ message: '--port must be a whole number from 0 to 65535', next: 'Such as --port 9000.' });
+  }
+  return ok({ ...settings, httpAddr: { ...settings.httpAddr, port: Number(port) } });
 }

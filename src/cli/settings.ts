@@ -51,7 +51,9 @@ export const settingsSchema = z.object({
   cronTickSecs: wholeNumber(1, DAY_SECS).default(10).describe('How often schedules are checked, in seconds.'),
   sweepIntervalSecs: wholeNumber(1, DAY_SECS)
     .default(60)
-    .describe('How often expired leases and other leftovers are swept up, in seconds.'),
+    .describe(
+      'How often leftovers of dead processes are swept up, in seconds. The least of this and the two ticks counts.',
+    ),
   leaseMs: wholeNumber(1000, DAY_SECS * 1000)
     .default(60_000)
     .describe('How long a process may hold an instance without a sign of life, in milliseconds.'),
@@ -63,9 +65,6 @@ export const settingsSchema = z.object({
   maxStepsPerInvocation: wholeNumber(0, 1_000_000)
     .default(0)
     .describe('Steps of an instance before it is handed on. 0: no limit.'),
-  maxStepsPerInstance: wholeNumber(0, 2 ** 31 - 1)
-    .default(0)
-    .describe('Steps of a whole run. 0: no cap.'),
   maxContextBytes: wholeNumber(0, 2 ** 30)
     .default(262_144)
     .describe('Largest context of an instance in bytes. 0: no check.'),

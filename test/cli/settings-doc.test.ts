@@ -1,17 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { describeSettings } from '../../src/cli/settings/describe.ts';
+import { describeSettings, markdownRow } from '../../src/cli/settings/describe.ts';
 
 describe('docs/settings.md', () => {
   it('lists every setting with its default and its meaning, in the order of the schema', () => {
     const documented = readFileSync('docs/settings.md', 'utf8')
       .split('\n')
       .filter((line) => line.startsWith('| `STEPWELL_'));
-    const rows = describeSettings().map(
-      ({ name, standard, about }) =>
-        `| \`${name}\` | ${standard === '' ? '' : `\`${standard}\``} | ${about} |`,
-    );
-    expect(documented).toEqual(rows);
+    // `stepwell settings --markdown` prints them.
+    expect(documented).toEqual(describeSettings().map(markdownRow));
   });
 
   it('has something to say about every setting and about what it takes', () => {

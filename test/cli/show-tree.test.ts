@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TreeNode } from '../../src/api/schemas/tree.ts';
-import { drawTree } from '../../src/cli/show/tree.ts';
+import { drawTree, type TreeNode } from '../../src/cli/show/tree.ts';
 import { createPalette, printable, wantsColour } from '../../src/cli/terminal.ts';
 
 const plain = createPalette(false);

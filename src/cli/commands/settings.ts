@@ -1,22 +1,25 @@
 import { ok } from '../../core/result.ts';
 import { defineCliCommand } from '../command.ts';
-import { describeSettings } from '../settings/describe.ts';
+import { describeSettings, markdownRow } from '../settings/describe.ts';
 
 /** Lists all settings with their defaults; never the values in force, since some are secrets. */
 export default defineCliCommand({
   name: 'settings',
   description: 'List all settings with their defaults.',
-  args: { json: { type: 'boolean', description: 'Print JSON.', default: false } },
+  args: {
+    json: { type: 'boolean', description: 'Print JSON.', default: false },
+    markdown: { type: 'boolean', description: 'Print the rows of docs/settings.md.', default: false },
+  },
   run: async (args, terminal) => {
     const rows = describeSettings();
-    if (args.json) {
-      terminal.out(JSON.stringify(rows));
-      return ok(null);
-    }
     const { bold, dim, cyan } = terminal.palette;
-    for (const { name, takes, standard, about } of rows) {
-      terminal.out(`${bold(name)} ${standard === '' ? dim('not set') : cyan(standard)}`);
-      terminal.out(`  ${about} ${dim(`(${takes})`)}`);
+    if (args.json) terminal.out(JSON.stringify(rows));
+    else if (args.markdown) for (const row of rows) terminal.out(markdownRow(row));
+    else {
+      for (const { name, takes, standard, about } of rows) {
+        terminal.out(`${bold(name)} ${standard === '' ? dim('not set') : cyan(standard)}`);
+        terminal.out(`  ${about} ${dim(`(${takes})`)}`);
+      }
     }
     return ok(null);
   },

@@ -38,3 +38,8 @@ function shown(value: Settings[SettingKey]): string {
   if ('folder' in value) return `pglite:${value.folder}`;
   return '';
 }
+
+/** A row of the table in docs/settings.md. */
+export function markdownRow({ name, standard, about }: SettingRow): string {
+  return `| \`${name}\` | ${standard === '' ? '' : `\`${standard}\``} | ${about} |`;
+}

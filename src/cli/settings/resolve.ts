@@ -29,8 +29,6 @@ export interface ResolvedSettings {
   readonly settings: Settings;
   /** Sentences for people; the process goes on. */
   readonly warnings: readonly string[];
-  /** Keys that were given in any way, and not by a default. */
-  readonly given: ReadonlySet<SettingKey>;
 }
 
 /**
@@ -56,7 +54,6 @@ export function resolveSettings(sources: SettingSources): Result<ResolvedSetting
   return ok({
     settings,
     warnings: [...file.warnings, ...environment.warnings],
-    given: new Set(winners.keys()),
   });
 }
 

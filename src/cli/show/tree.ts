@@ -1,5 +1,8 @@
-import type { TreeNode } from '../../api/schemas/tree.ts';
+import type * as z from 'zod';
+import type { TreeBody } from '../../api/schemas/tree.ts';
 import { type Palette, printable } from '../terminal.ts';
+
+export type TreeNode = z.infer<typeof TreeBody>[number];
 
 /**
  * Draws the execution tree. Nodes come in document order; what was skipped is one line, without the blocks inside it.

@@ -1,0 +1,28 @@
+import { err, ok } from '../../core/result.ts';
+import { defineCliCommand } from '../command.ts';
+import { openServer } from '../compose.ts';
+import { runServer } from '../run-server.ts';
+import { serverArgs } from '../server-flags.ts';
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/** Everything in one process, for a developer's machine: loopback only, no key needed, tenant `default` (RULINGS B19). */
+export default defineCliCommand({
+  name: 'dev',
+  description: 'Run API and engine on this machine; nothing to configure.',
+  args: serverArgs,
+  run: (args, terminal) =>
+    runServer({
+      flags: args,
+      terminal,
+      commandDefaults: { insecure: true, requireTenantHeader: false, runMigrations: true },
+      check: (settings) =>
+        LOOPBACK.has(settings.httpAddr.host)
+          ? ok(null)
+          : err({
+              message: '`stepwell dev` listens on the loopback interface only, as it asks nobody for a key',
+              next: 'Take the host out of STEPWELL_HTTP_ADDR, or use `stepwell serve`.',
+            }),
+      open: (settings, onProgress) => openServer(settings, { defaultTenantId: 'default', onProgress }),
+    }),
+});

@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+import { defineCommand, runMain } from 'citty';
+import { packageFacts } from './package-facts.ts';
+
+/** `stepwell`: each command is loaded when it is called, so that small ones start fast. */
+const main = defineCommand({
+  meta: {
+    name: 'stepwell',
+    version: packageFacts().version,
+    description: 'Durable workflows with no server to keep alive.',
+  },
+  subCommands: {
+    dev: () => import('./commands/dev.ts').then((module) => module.default),
+    serve: () => import('./commands/serve.ts').then((module) => module.default),
+    migrate: () => import('./commands/migrate.ts').then((module) => module.default),
+    publish: () => import('./commands/publish.ts').then((module) => module.default),
+    start: () => import('./commands/start.ts').then((module) => module.default),
+    get: () => import('./commands/get.ts').then((module) => module.default),
+    tree: () => import('./commands/tree.ts').then((module) => module.default),
+    explain: () => import('./commands/explain.ts').then((module) => module.default),
+    signal: () => import('./commands/signal.ts').then((module) => module.default),
+    settings: () => import('./commands/settings.ts').then((module) => module.default),
+    template: () => import('./commands/template.ts').then((module) => module.default),
+  },
+});
+
+// A reader that has seen enough (`stepwell tree … | head`) is no fault of ours.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+await runMain(main);
