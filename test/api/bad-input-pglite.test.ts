@@ -1,0 +1,3 @@
+import { describeBadInput } from './describe-bad-input.ts';
+
+describeBadInput('PGlite');

@@ -1,0 +1,3 @@
+import { describeLiveRuns } from './describe-live-runs.ts';
+
+describeLiveRuns('PostgreSQL');

@@ -1,0 +1,109 @@
+import { createEngine, type EngineSettings } from '../../../src/engine/engine.ts';
+import { builtInHandlers } from '../../../src/engine/handlers/built-in.ts';
+import { createHandlerRegistry } from '../../../src/engine/handlers/registry.ts';
+import type { Store } from '../../../src/ports/store/store.ts';
+import type { Log } from '../../../src/ports/system.ts';
+import type { StoreUnderTest } from '../../store-contract/store-under-test.ts';
+import { ProcessGate } from '../../engine/support/process-gate.ts';
+import { VirtualTime } from '../../engine/support/virtual-time.ts';
+import { type ApiFixture, type CallOptions, createFixture, type Reply, START_MS } from './api-fixture.ts';
+
+export interface LiveApi extends Omit<ApiFixture, 'clock'> {
+  readonly time: VirtualTime;
+  /** Lets time pass until the instance has one of these states; fails after a virtual hour. */
+  until(id: string, ...states: readonly string[]): Promise<Reply['body']>;
+  stop(): Promise<void>;
+}
+
+const SETTINGS: EngineSettings = {
+  leaseOwner: 'live',
+  leaseMs: 60_000,
+  tickMs: null,
+  sweepMs: 60_000,
+  batchSize: 100,
+  maxTurns: 64,
+  maxConcurrentSteps: 64,
+  maxInstancesPerTenant: 0,
+  maxStepsPerTurn: 0,
+  maxRecoveries: 10,
+  maxContextBytes: 262_144,
+  maxOutputBytes: 8 * 1024 * 1024,
+  silentTaskMs: 60_000,
+  inPlaceWaitMs: 100,
+};
+
+/** The API in front of a real engine, both on virtual time: what a client sees of a process that lives on. */
+export function createLiveApi(underTest: StoreUnderTest): LiveApi {
+  const time = new VirtualTime(START_MS, (ms) => underTest.advanceClock(ms));
+  const gate = new ProcessGate(time, 'live');
+  const store = trackedStore(underTest.store, time);
+  const entropy = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) };
+  const refused = () => Promise.reject(new Error('no network in these tests'));
+  const handlers = createHandlerRegistry(
+    builtInHandlers({ effects: { send: refused }, entropy, allowInternalUrls: false } as never),
+  );
+  if (!handlers.ok) throw new Error(handlers.error.join());
+  const logged: string[] = [];
+  const log = logTo(logged);
+  const engine = createEngine({ store, handlers: handlers.value, clock: gate.clock, entropy, log }, SETTINGS);
+  const { ids, definitions, hints } = engine.deps;
+  const names = handlers.value.names;
+  const overrides = {
+    store,
+    runner: engine.runner,
+    ids,
+    definitions,
+    hints,
+    clock: gate.clock,
+    log,
+    handlerNames: names,
+  };
+  const api = createFixture({}, overrides);
+  engine.loop.start();
+  const driven = (send: ApiFixture['call']) => (method: string, path: string, options?: CallOptions) =>
+    awaitOn(time, send(method, path, options));
+  const call = driven(api.call);
+  return {
+    ...api,
+    logged,
+    time,
+    call,
+    send: driven(api.send),
+    until: async (id, ...states) => {
+      const there = async () => states.includes((await store.getInstance(null, id))?.state ?? '');
+      if (!(await time.until(there, 3_600_000))) {
+        throw new Error(`instance stayed ${(await call('GET', `/instances/${id}/explain`)).text}`);
+      }
+      return (await call('GET', `/instances/${id}`)).body;
+    },
+    stop: () => awaitOn(time, engine.loop.stop()),
+  };
+}
+
+/** Time stands still until the store has answered. */
+function trackedStore(inner: Store, time: VirtualTime): Store {
+  return new Proxy(inner, {
+    get: (target, name) => {
+      const method = Reflect.get(target, name);
+      return (...args: unknown[]) => time.track(Reflect.apply(method, target, args) as Promise<unknown>);
+    },
+  });
+}
+
+/** Time moves only while somebody drives it. */
+async function awaitOn<T>(time: VirtualTime, work: Promise<T>): Promise<T> {
+  let done = false;
+  const finished = work.finally(() => {
+    done = true;
+  });
+  finished.catch(() => undefined);
+  await time.until(() => done, 60_000);
+  return finished;
+}
+
+function logTo(logged: string[]): Log {
+  const write = (message: string, fields?: object): void => {
+    logged.push(`${message} ${JSON.stringify(fields ?? {})}`);
+  };
+  return { debug: write, info: write, warn: write, error: write };
+}

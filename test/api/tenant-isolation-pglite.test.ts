@@ -1,0 +1,3 @@
+import { describeTenantIsolation } from './describe-tenant-isolation.ts';
+
+describeTenantIsolation('PGlite');
