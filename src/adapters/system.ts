@@ -31,9 +31,22 @@ export const systemClock: Clock = {
   },
 };
 
-/** Random bytes of the machine's cryptographic source. */
+const POOL_BYTES = 8192;
+let pool = new Uint8Array(0);
+let poolUsed = 0;
+
+/** Random bytes of the machine's cryptographic source, fetched in pools: an id per row makes single calls expensive. */
 export const systemEntropy: Entropy = {
-  bytes: (length) => new Uint8Array(randomBytes(length)),
+  bytes: (length) => {
+    if (length > POOL_BYTES) return new Uint8Array(randomBytes(length));
+    if (poolUsed + length > pool.length) {
+      pool = new Uint8Array(randomBytes(POOL_BYTES));
+      poolUsed = 0;
+    }
+    poolUsed += length;
+    // A copy: nobody who keeps the bytes may see those of somebody else.
+    return pool.slice(poolUsed - length, poolUsed);
+  },
 };
 
 export type LogSeverity = 'debug' | 'info' | 'warn' | 'error' | 'silent';

@@ -6,6 +6,7 @@ import { isReservedStateKey } from '../core/run/knowledge.ts';
 import type { StepLogLine } from '../core/run/changes.ts';
 import type { InstanceRecord } from '../core/run/record.ts';
 import type { StepCall, StepHandler, StepOutcome } from '../ports/step-handler.ts';
+import type { CallAbort } from './call-abort.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 export interface HandlerCall {
@@ -14,7 +15,7 @@ export interface HandlerCall {
   readonly record: InstanceRecord;
   readonly outputs: ReadonlyMap<string, Json>;
   readonly nowMs: number;
-  readonly controller: AbortController;
+  readonly controller: CallAbort;
   /** Upper bound of the call in ms: what is left of the lease or of the invocation. */
   readonly leftMs: number;
   /** A key of the instance's store, writes of this turn included. */
@@ -79,7 +80,9 @@ function stepCall(deps: TurnDeps, call: HandlerCall, deadline: number): StepCall
     attemptKey: `${dispatch.idempotencyKey}:${dispatch.attempt}`,
     redelivery: dispatch.redelivery,
     dryRun: record.dryRun,
-    signal: call.controller.signal,
+    get signal() {
+      return call.controller.signal;
+    },
     remainingTimeMs: () => Math.max(0, deadline - deps.clock.monotonicMs()),
     state: {
       get: async (name) => (isReservedStateKey(name) ? undefined : call.readState(name)),

@@ -144,16 +144,15 @@ async function sendAlone(sending: Sending, waiting: Waiting): Promise<void> {
   }
 }
 
-/** Good enough to bound a batch; the exact size is the store's business. */
+/** Good enough to bound a batch; the exact size is the store's business. Parts that are nearly always empty cost nothing. */
 function roughBytes(turn: TurnCommit): number {
-  const values = [
-    turn.rows,
-    turn.frames,
-    turn.instance,
-    turn.kv,
-    turn.values,
-    turn.tasksCreated,
-    turn.childrenStarted,
-  ];
-  return values.reduce((sum, value) => sum + JSON.stringify(value).length, 256);
+  let bytes = 512;
+  for (const row of turn.rows) bytes += 256 + JSON.stringify(row.output).length;
+  for (const { frame } of turn.frames)
+    bytes += frame.detail.kind === 'for_each' ? JSON.stringify(frame).length : 512;
+  if (turn.instance.dataSet !== undefined) bytes += JSON.stringify(turn.instance.dataSet).length;
+  if (turn.instance.data !== undefined) bytes += JSON.stringify(turn.instance.data).length;
+  const rare = [turn.kv, turn.values, turn.tasksCreated, turn.childrenStarted];
+  for (const part of rare) if (part.length > 0) bytes += JSON.stringify(part).length;
+  return bytes;
 }

@@ -3,6 +3,7 @@ import type { Dispatch, Draft } from '../core/run/draft.ts';
 import type { TurnCommit } from '../ports/store/turn.ts';
 import type { Hint } from '../ports/hints.ts';
 import { isTerminal } from '../core/run/states.ts';
+import { CallAbort } from './call-abort.ts';
 import { type CallOutcome, callHandler } from './call-handler.ts';
 import type { Lease } from './lease.ts';
 import type { TurnDeps } from './turn-deps.ts';
@@ -12,13 +13,13 @@ const ESCALATION_TIMEOUT_MS = 10_000;
 /** A handler that runs now. */
 export interface RunningCall {
   readonly dispatch: Dispatch;
-  readonly controller: AbortController;
+  readonly controller: CallAbort;
   readonly outcome: Promise<CallOutcome>;
 }
 
 /** Starts the handler of a dispatch. The draft counts the step; the outcome never rejects. */
 export function startCall(deps: TurnDeps, draft: Draft, lease: Lease, dispatch: Dispatch): RunningCall {
-  const controller = new AbortController();
+  const controller = new CallAbort();
   beginCall(draft, dispatch);
   const found = deps.handlers.lookup(dispatch.handler);
   if (found.type !== 'handler') {
@@ -69,7 +70,7 @@ export function callEscalations(deps: TurnDeps, draft: Draft): void {
       });
       continue;
     }
-    const controller = new AbortController();
+    const controller = new CallAbort();
     void callHandler(deps, {
       dispatch: escalationDispatch(draft, handler, params),
       handler: found.handler,
@@ -124,6 +125,8 @@ const ESCALATION_LEAF: Dispatch['leaf'] = {
 /** Instances that a commit has set due besides its own: children, and the parent of a child that ended. */
 export function hintsOf(draft: Draft, turn: TurnCommit): readonly Hint[] {
   const { tenantId } = turn;
+  const touches = turn.childrenStarted.length + turn.childrenCancelled.length > 0;
+  if (!touches && (turn.settle === null || draft.record.parent === null)) return [];
   const ids = [
     ...turn.childrenStarted.map((child) => child.id),
     ...turn.childrenCancelled.map((child) => child.instanceId),
