@@ -231,12 +231,12 @@ END $$;
 
 -- Tenants with something due at this priority, at most 256, starting with the one that has waited longest. Reads one
 -- index entry per tenant, however long the backlog is.
-CREATE FUNCTION stepwell.due_tenants(p_priority smallint, p_first text, p_now timestamptz) RETURNS text[]
+CREATE FUNCTION stepwell.due_tenants(p_priority integer, p_first text, p_now timestamptz) RETURNS text[]
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   RETURN (
     WITH RECURSIVE tenants (tenant_id, n, wrapped) AS (
-      SELECT p_first, 1, false
+      SELECT p_first COLLATE "C", 1, false
       UNION ALL
       SELECT coalesce(following.tenant_id, least_one.tenant_id), t.n + 1, t.wrapped OR following.tenant_id IS NULL
       FROM tenants t
@@ -264,7 +264,7 @@ END $$;
 
 -- Locks up to p_limit due instances of one priority, an equal share per tenant, oldest first within a tenant.
 CREATE FUNCTION stepwell.lock_due(
-  p_priority smallint, p_tenants text[], p_share integer, p_cap integer, p_taken uuid[], p_limit integer, p_now timestamptz
+  p_priority integer, p_tenants text[], p_share integer, p_cap integer, p_taken uuid[], p_limit integer, p_now timestamptz
 ) RETURNS uuid[]
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -288,7 +288,7 @@ END $$;
 
 -- An instance that lost a lease runs alone until a result of it is committed, so that it takes nobody along when it
 -- crashes again. It comes when its turn has come: nothing of this priority has been due for longer.
-CREATE FUNCTION stepwell.lock_suspect(p_priority smallint, p_now timestamptz) RETURNS uuid[]
+CREATE FUNCTION stepwell.lock_suspect(p_priority integer, p_now timestamptz) RETURNS uuid[]
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   RETURN (
@@ -314,7 +314,7 @@ DECLARE
   v_ids uuid[];
   v_taken uuid[] := stepwell.held_by(p_token, v_now);
   v_tenants text[];
-  v_priority smallint;
+  v_priority integer;
 BEGIN
   IF v_taken IS NOT NULL THEN
     RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
@@ -351,16 +351,18 @@ BEGIN
   RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
 END $$;
 
--- True when something of this instance may be in flight: a leaf whose intent was committed and not settled.
+-- True when a handler of this instance may be at work: a leaf that was dispatched, has no result and does not wait.
 CREATE FUNCTION stepwell.has_open_intent(p_instance uuid) RETURNS boolean
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   RETURN EXISTS (
     SELECT 1 FROM stepwell.task_instances i
-    WHERE i.id = p_instance AND i.root_frame -> 'leaf' ? 'dispatchedAt'
+    WHERE i.id = p_instance AND i.root_frame -> 'leaf' ? 'dispatchedAt' AND i.root_frame -> 'leaf' ->> 'state' = 'running'
+      AND NOT i.root_frame -> 'leaf' ? 'reason'
   ) OR EXISTS (
     SELECT 1 FROM stepwell.execution_tree f
-    WHERE f.instance_id = p_instance AND f.frame -> 'leaf' ? 'dispatchedAt'
+    WHERE f.instance_id = p_instance AND f.frame -> 'leaf' ? 'dispatchedAt' AND f.frame -> 'leaf' ->> 'state' = 'running'
+      AND NOT f.frame -> 'leaf' ? 'reason'
   );
 END $$;
 
@@ -495,22 +497,23 @@ CREATE FUNCTION stepwell.renew_leases_v1(p_leases jsonb, p_lease_ms bigint) RETU
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
 DECLARE
   v_now timestamptz;
+  v_renewed json;
 BEGIN
   PERFORM 1 FROM stepwell.task_instances i
   WHERE i.id IN (SELECT x."instanceId" FROM jsonb_to_recordset(p_leases) AS x("instanceId" uuid))
   ORDER BY i.id
   FOR NO KEY UPDATE;
   v_now := stepwell.sw_now();
-  RETURN (
-    WITH renewed AS (
-      UPDATE stepwell.task_instances i
-      SET lease_until = v_now + p_lease_ms * interval '1 millisecond'
-      FROM jsonb_to_recordset(p_leases) AS x("tenantId" text, "instanceId" uuid, epoch bigint, "leaseToken" uuid)
-      WHERE i.id = x."instanceId" AND i.tenant_id = x."tenantId"
-        AND i.epoch = x.epoch AND i.lease_token = x."leaseToken"
-      RETURNING i.id
-    )
-    SELECT coalesce(json_agg(renewed.id), '[]') FROM renewed);
+  WITH renewed AS (
+    UPDATE stepwell.task_instances i
+    SET lease_until = v_now + p_lease_ms * interval '1 millisecond'
+    FROM jsonb_to_recordset(p_leases) AS x("tenantId" text, "instanceId" uuid, epoch bigint, "leaseToken" uuid)
+    WHERE i.id = x."instanceId" AND i.tenant_id = x."tenantId"
+      AND i.epoch = x.epoch AND i.lease_token = x."leaseToken"
+    RETURNING i.id
+  )
+  SELECT coalesce(json_agg(renewed.id), '[]') INTO v_renewed FROM renewed;
+  RETURN v_renewed;
 END $$;
 
 -- Gives leases back as if they had not been taken; the claim is not held against the instance.

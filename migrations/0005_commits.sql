@@ -151,17 +151,22 @@ CREATE FUNCTION stepwell.write_values(p_more jsonb, a stepwell.checked_turn[]) R
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   IF p_more ? 'kv' THEN
+    -- The last word about a key in one commit counts.
+    WITH last AS (
+      SELECT DISTINCT ON (t.instance_id, k.v ->> 'key') t.instance_id, t.tenant_id, t.at, k.v
+      FROM jsonb_array_elements(p_more -> 'kv') WITH ORDINALITY AS k(v, position)
+      JOIN unnest(a) AS t ON t.i = (k.v ->> 'i')::integer
+      WHERE t.verdict = 'ok'
+      ORDER BY t.instance_id, k.v ->> 'key', k.position DESC
+    ), gone AS (
+      DELETE FROM stepwell.kv e USING last
+      WHERE NOT last.v ? 'value'
+        AND e.instance_id = last.instance_id AND e.tenant_id = last.tenant_id AND e.key = last.v ->> 'key'
+    )
     INSERT INTO stepwell.kv (instance_id, key, tenant_id, value, updated_at)
-    SELECT t.instance_id, k.v ->> 'key', t.tenant_id, k.v -> 'value', t.at
-    FROM jsonb_array_elements(p_more -> 'kv') AS k(v)
-    JOIN unnest(a) AS t ON t.i = (k.v ->> 'i')::integer
-    WHERE t.verdict = 'ok' AND k.v ? 'value'
+    SELECT last.instance_id, last.v ->> 'key', last.tenant_id, last.v -> 'value', last.at FROM last
+    WHERE last.v ? 'value'
     ON CONFLICT ON CONSTRAINT kv_pkey DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at;
-    DELETE FROM stepwell.kv e
-    USING jsonb_array_elements(p_more -> 'kv') AS k(v)
-    JOIN unnest(a) AS t ON t.i = (k.v ->> 'i')::integer
-    WHERE t.verdict = 'ok' AND NOT k.v ? 'value'
-      AND e.instance_id = t.instance_id AND e.tenant_id = t.tenant_id AND e.key = k.v ->> 'key';
   END IF;
   IF p_more ? 'values' THEN
     INSERT INTO stepwell.externalized_state (instance_id, key, first_index, tenant_id, data, created_at)
@@ -395,16 +400,18 @@ BEGIN
   ORDER BY r.position;
 END $$;
 
--- Facts that a turn says it has processed but that are not open, per turn; a defect of the turn.
+-- A fact that a turn says it has processed and that it had not seen, that is not open, or that it names twice: a defect
+-- of the turn.
 CREATE FUNCTION stepwell.odd_fact(p_done jsonb, p_i integer, p_instance uuid, p_seen bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   RETURN (
-    SELECT (d.v ->> 'seq')::bigint
-    FROM jsonb_array_elements(p_done) AS d(v)
-    WHERE (d.v ->> 'i')::integer = p_i AND ((d.v ->> 'seq')::bigint > p_seen OR NOT EXISTS (
-      SELECT 1 FROM stepwell.signal_inbox s
-      WHERE s.instance_id = p_instance AND s.seq = (d.v ->> 'seq')::bigint AND NOT s.delivered))
+    SELECT d.seq
+    FROM (SELECT (e.v ->> 'i')::integer AS i, (e.v ->> 'seq')::bigint AS seq FROM jsonb_array_elements(p_done) AS e(v)) d
+    WHERE d.i = p_i
+    GROUP BY d.seq
+    HAVING count(*) > 1 OR d.seq > p_seen OR NOT EXISTS (
+      SELECT 1 FROM stepwell.signal_inbox s WHERE s.instance_id = p_instance AND s.seq = d.seq AND NOT s.delivered)
     LIMIT 1);
 END $$;
 

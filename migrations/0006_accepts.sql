@@ -80,13 +80,13 @@ BEGIN
 
   -- Looked up in a statement of its own: a twin that was committed while the insert waited is visible only now.
   RETURN json_build_object('now', stepwell.to_ms(v_now), 'started', (
-    SELECT json_agg(json_build_object(
+    SELECT coalesce(json_agg(json_build_object(
       'id', i.id,
       'deduplicated', i.id <> (x.v ->> 'id')::uuid,
       'conflict', i.id <> (x.v ->> 'id')::uuid AND (
         i.sequence_id <> (x.v ->> 'sequenceId')::uuid OR i.start_digest <> md5((x.v -> 'data')::text)),
       'claim', CASE WHEN i.id = (x.v ->> 'id')::uuid AND i.lease_token = (v_lease ->> 'leaseToken')::uuid
-        THEN stepwell.claims_json(ARRAY[i.id], v_now) -> 0 END) ORDER BY x.position)
+        THEN stepwell.claims_json(ARRAY[i.id], v_now) -> 0 END) ORDER BY x.position), '[]')
     FROM jsonb_array_elements(p -> 'instances') WITH ORDINALITY AS x(v, position)
     CROSS JOIN LATERAL (
       SELECT s.* FROM stepwell.task_instances s WHERE s.id = (x.v ->> 'id')::uuid AND s.tenant_id = x.v ->> 'tenantId'

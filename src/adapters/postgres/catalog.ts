@@ -1,4 +1,5 @@
 import { type SQL, and, asc, desc, eq, sql } from 'drizzle-orm';
+import type { Json } from '../../core/json.ts';
 import type {
   CatalogStore,
   NewSequence,
@@ -124,10 +125,15 @@ async function setSequenceStatus(
   return present === undefined ? 'not_found' : 'stale';
 }
 
+function asJson(value: Json): SQL<Json> {
+  return sql<Json>`${JSON.stringify(value)}::jsonb`;
+}
+
 async function insertTrigger(driver: SqlDriver, trigger: NewTrigger): Promise<'created' | 'exists'> {
   const inserted = await tenantDatabase(driver, trigger.tenantId)
     .insert(triggers)
-    .values({ ...trigger, createdAt: now, updatedAt: now })
+    // drizzle would write JSON null as no value at all.
+    .values({ ...trigger, config: asJson(trigger.config), createdAt: now, updatedAt: now })
     .onConflictDoNothing()
     .returning({ slug: triggers.slug });
   return inserted.length > 0 ? 'created' : 'exists';
