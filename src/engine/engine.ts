@@ -48,12 +48,17 @@ export interface Engine {
 export function createEngine(parts: EngineParts, settings: EngineSettings): Engine {
   const { store, clock, log } = parts;
   // Hints and the runner know each other: a commit hints at instances that the runner then looks at.
-  const self: { runner: LocalRunner | null } = { runner: null };
+  const self: { runner: LocalRunner | null; loop: ResidentLoop | null } = { runner: null, loop: null };
   const deps: TurnDeps = {
     ...parts,
     committer: createCommitter(store, clock, log),
     definitions: createDefinitions(store),
-    hints: parts.hints ?? createLocalHints(() => self.runner),
+    hints:
+      parts.hints ??
+      createLocalHints(
+        () => self.runner,
+        () => self.loop,
+      ),
     ids: createIdSource(clock, parts.entropy),
     steps: createStepSlots(settings.maxConcurrentSteps),
     limits: {
@@ -71,5 +76,6 @@ export function createEngine(parts: EngineParts, settings: EngineSettings): Engi
     ...settings,
     perTenantLimit: settings.maxInstancesPerTenant,
   });
+  self.loop = loop;
   return { deps, runner, loop };
 }

@@ -55,7 +55,8 @@ async function carryOut(
   }
   const seenSeq = claim.inbox.reduce((seen, row) => Math.max(seen, row.seq), 0);
   applyFacts(draft, claim.inbox);
-  if (!draft.terminal) apply(deps, draft, operation);
+  // A fact may have ended the run just now; one that had ended before is what a retry is for.
+  if (draft.state === from || !draft.terminal) apply(deps, draft, operation);
   const settled = settledBy(draft, operation);
   const turn = {
     ...ref,

@@ -56,6 +56,11 @@ export class ResidentLoop {
     this.sweepOnce().catch((error: unknown) => this.report(error));
   }
 
+  /** Something falls due in this time that the loop may not know of, such as a start from outside. */
+  expect(delayMs: number): void {
+    if (this.alive) this.alarm.arm(delayMs);
+  }
+
   /** Claims nothing more; resolves when the turns of this process have ended. */
   async stop(): Promise<void> {
     this.alive = false;
@@ -119,12 +124,23 @@ export class ResidentLoop {
   }
 }
 
-/** Hints inside one process: the instance is looked at directly. A delayed one is the alarm's business. */
-export function createLocalHints(runner: () => Pick<LocalRunner, 'nudge'> | null): Hints {
+/**
+ * Hints inside one process: the instance is looked at directly while there is room; a delayed one, and those for which
+ * there is none, are the alarm's business.
+ */
+export function createLocalHints(
+  runner: () => Pick<LocalRunner, 'nudge' | 'room'> | null,
+  loop: () => Pick<ResidentLoop, 'expect'> | null,
+): Hints {
   return {
     send: (hints) => {
+      let room = runner()?.room ?? 0;
       for (const { tenantId, instanceId, delayMs } of hints) {
-        if (delayMs > 0) continue;
+        if (delayMs > 0 || room <= 0) {
+          loop()?.expect(delayMs);
+          continue;
+        }
+        room -= 1;
         // A lost hint costs latency only; the sweep finds the instance.
         runner()
           ?.nudge({ tenantId, instanceId })
