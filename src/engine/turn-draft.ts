@@ -41,7 +41,8 @@ function kindOf(deps: TurnDeps, handler: string): HandlerKind {
   const found = deps.handlers.lookup(handler);
   switch (found.type) {
     case 'handler':
-      return found.handler.kind;
+      // A user's pure handler may take its time: it runs beside the turn like any other call, not inside it.
+      return deps.handlers.userNames.includes(handler) ? 'effect' : found.handler.kind;
     case 'engine':
       return 'effect';
     case 'unavailable':
