@@ -1,8 +1,8 @@
 /** Everything is found under this prefix; the bare paths are kept for clients of the older form. */
 export const API_PREFIX = '/api/v1';
 
-/** 2027-01-01, since when the bare form is the older one, and 2030-01-01, until when it stays at least. */
-const DEPRECATED_SINCE_SECS = 1_798_761_600;
+/** 2026-01-01, since when the bare form is the older one, and 2030-01-01, until when it stays at least. */
+const DEPRECATED_SINCE_SECS = 1_767_225_600;
 const SUNSET = 'Tue, 01 Jan 2030 00:00:00 GMT';
 
 /** Tells a caller of a bare path where the same thing is found for good (http-api.md 1.1). */

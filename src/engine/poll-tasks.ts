@@ -4,7 +4,7 @@ import { refuse, type Refusal } from './refusal.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 
 /** The most tasks one poll gives out. */
-export const MAX_POLL = 1000;
+const MAX_POLL = 1000;
 
 /** Gives pending tasks to a worker, oldest first ([WRK-1] to [WRK-4]); registers the worker also when there are none. */
 export async function pollTasks(

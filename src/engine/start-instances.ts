@@ -34,7 +34,7 @@ export interface StartedInstance {
 }
 
 /** The longest batch ([INS-9]). */
-export const MAX_BATCH = 10_000;
+const MAX_BATCH = 10_000;
 /** A batch up to this size starts in this process when there is room; larger ones are hinted at and claimed. */
 const MAX_LEASED = 64;
 

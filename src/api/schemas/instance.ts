@@ -13,7 +13,7 @@ import {
 } from './common.ts';
 
 /** Owned by the engine (sequences.md 11.4); a client cannot write it. */
-export const RuntimeBody = z.object({
+const RuntimeBody = z.object({
   instance_id: Uuid,
   run_id: Uuid,
   current_step: z.string().nullable(),
@@ -52,6 +52,8 @@ export const InstanceBody = z.object({
   session_id: Uuid.exactOptional(),
   parent_instance_id: Uuid.exactOptional(),
   budget: JsonObjectValue.exactOptional(),
+  /** Since when a cancel drains what is protected ([CAN-5]). */
+  cancel_requested_at: Timestamp.exactOptional(),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -78,6 +80,7 @@ export function showInstance(view: InstanceView): InstanceBody {
     ...(view.sessionId === null ? {} : { session_id: view.sessionId }),
     ...(view.parent === null ? {} : { parent_instance_id: view.parent.instanceId }),
     ...(view.budget === null ? {} : { budget: view.budget }),
+    ...(view.cancelRequestedAt === null ? {} : { cancel_requested_at: timestamp(view.cancelRequestedAt) }),
     created_at: timestamp(view.createdAt),
     updated_at: timestamp(view.updatedAt),
   };

@@ -5,7 +5,7 @@ import { JsonObjectValue, JsonValue, optional, PriorityInput, TimestampInput, Uu
 const Limit = optional(z.int().min(0));
 
 /** Ceilings of a run (sequences.md 13.6). */
-export const BudgetInput = z
+const BudgetInput = z
   .object({
     max_input_tokens: Limit,
     max_output_tokens: Limit,
@@ -21,7 +21,7 @@ export const BudgetInput = z
   .transform((limits) => Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null)));
 
 /** A context as a client may send it; unknown sections are dropped ([INS-3]). */
-export const ContextInput = z.object({
+const ContextInput = z.object({
   data: JsonValue.exactOptional(),
   config: optional(JsonObjectValue),
   audit: optional(z.array(JsonValue)),

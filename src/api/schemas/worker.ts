@@ -16,7 +16,7 @@ import {
   Uuid,
 } from './common.ts';
 
-export const TaskState = z.enum(['pending', 'claimed', 'completed', 'failed']);
+const TaskState = z.enum(['pending', 'claimed', 'completed', 'failed']);
 
 /** A worker task (http-api.md 19.1). Members that are exact-optional are left out when unset. */
 export const TaskBody = z.object({
