@@ -1,7 +1,8 @@
 import type { StepBlock } from '../definition/document.ts';
 import type { Failure } from '../failure.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { Dispatch, Draft } from './draft.ts';
+import type { Draft } from './draft.ts';
+import type { Dispatch } from './env.ts';
 import { cancelBelow } from './cancel-subtree.ts';
 import { ROOT_KEY, frameKey } from './frame.ts';
 import type { Needs } from './knowledge.ts';
@@ -60,7 +61,7 @@ export function finishCall(draft: Draft, dispatch: Dispatch, outcome: Answer['ou
     noteLateResult(draft, dispatch, outcome.ok);
     return;
   }
-  draft.patchRecord({
+  draft.instance.set({
     currentStep: {
       blockId: block.id,
       startedAt: dispatch.leaf.dispatchedAt ?? draft.env.now,

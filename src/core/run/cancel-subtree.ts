@@ -1,7 +1,7 @@
 import type { Block } from '../definition/document.ts';
 import type { Draft } from './draft.ts';
 import { type Frame, type Leaf, frameKey } from './frame.ts';
-import { isInsideFrame } from './place.ts';
+import { addNodeRow, isInsideFrame } from './place.ts';
 import { currentList, innerIteration } from './plan.ts';
 
 /** Cancels the leaf at the cursor of a frame: closes what it hangs on and writes its hidden node row. */
@@ -30,17 +30,23 @@ export function releaseWait(draft: Draft, leaf: Leaf): void {
 }
 
 /**
- * Cancels everything below a frame, protected or not: a race loss or an immediate cancel ([RACE-3], [CAN-7]). The
- * frames stay as `cancelled` with their cursors until the block that contains them is closed.
+ * Cancels a frame and everything below it, protected or not: a race loss or an immediate cancel ([RACE-3], [CAN-7]).
+ * The frames stay as `cancelled` with their cursors until the block that contains them is closed. A leaf that has just
+ * failed stays failed.
  */
 export function cancelBelow(draft: Draft, frame: Frame): void {
   const targets = [...draft.frames.values()].filter((other) => isInsideFrame(draft, other, frame));
   for (const other of [...targets, frame]) {
     if (other.state !== 'open') continue;
-    const block = currentList(draft.plan, other)[other.cursor];
-    const began = other.leaf !== null || draft.inFlight.has(frameKey(other));
-    if (began && block !== undefined) cancelLeaf(draft, frameKey(other), block);
-    const now = draft.frames.get(frameKey(other));
-    if (now !== undefined && now.detail.kind !== 'root') draft.put({ ...now, state: 'cancelled' });
+    if (other.leaf?.state === 'failed') draft.put({ ...other, state: 'failed' });
+    else cancelFrame(draft, other);
   }
+}
+
+function cancelFrame(draft: Draft, frame: Frame): void {
+  const block = currentList(draft.plan, frame)[frame.cursor];
+  const began = frame.leaf !== null || draft.inFlight.has(frameKey(frame));
+  if (began && block !== undefined) cancelLeaf(draft, frameKey(frame), block);
+  draft.put({ ...frame, leaf: null, state: 'cancelled' });
+  if (frame.detail.kind !== 'root' && frame.detail.kind !== 'branch') addNodeRow(draft, frame, 'cancelled');
 }

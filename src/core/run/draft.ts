@@ -1,51 +1,15 @@
-import type { RetryPolicy } from '../definition/document.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { isJsonObject, jsonObject, mergeObjects } from '../json.ts';
-import type { Changes, FrameWrite, InboxDone, InstancePatch, NewTask } from './changes.ts';
+import type { Changes, FrameWrite, InboxDone, NewTask } from './changes.ts';
+import type { Dispatch, Env } from './env.ts';
 import { type Frame, type Leaf, ROOT_KEY, frameKey } from './frame.ts';
-import type { ViewOfContext } from './context-section.ts';
+import { InstanceDraft } from './instance-draft.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type NewRow, isVisibleToTemplates } from './output-row.ts';
 import type { Plan } from './plan.ts';
 import type { InboxRow, InstanceRecord } from './record.ts';
 import { type InstanceState, isTerminal } from './states.ts';
 
-/** What the pure core is given instead of a clock and dice. `now` is database time. */
-export interface Env {
-  now: number;
-  readonly newId: () => string;
-  readonly uuid: () => string;
-  readonly random: () => number;
-  readonly maxContextBytes: number;
-  readonly maxOutputBytes: number;
-  readonly kindOf: (handler: string) => HandlerKind;
-  /** Retry policy and timeout that a handler declared for steps that name none. */
-  readonly defaultsOf: (handler: string) => { readonly retry?: RetryPolicy; readonly timeoutMs?: number };
-}
-
-/** Who executes a handler name: this process (pure or with outside effects), a worker, or nobody (RULINGS B8). */
-export type HandlerKind = 'pure' | 'effect' | 'worker' | 'unavailable';
-
-/** A leaf whose handler the engine is to call. */
-export interface Dispatch {
-  readonly frameKey: string;
-  readonly blockId: string;
-  readonly iteration: string;
-  readonly handler: string;
-  readonly params: Json;
-  readonly attempt: number;
-  readonly redelivery: boolean;
-  readonly pure: boolean;
-  readonly timeoutMs: number | null;
-  /** A cancel does not refuse its result (17.3). */
-  readonly shielded: boolean;
-  readonly context: ViewOfContext;
-  readonly idempotencyKey: string;
-  /** The leaf as it is while the call runs. */
-  readonly leaf: Leaf;
-  /** Its intent must be durable before the first call (RULINGS A22). */
-  readonly intentFirst: boolean;
-}
+export type { Dispatch, Env, HandlerKind } from './env.ts';
 
 type Pending = { -readonly [K in keyof Changes]: Changes[K] extends readonly (infer T)[] ? T[] : Changes[K] };
 
@@ -57,7 +21,8 @@ export class Draft {
   readonly plan: Plan;
   readonly env: Env;
   readonly knowledge: Knowledge;
-  record: InstanceRecord;
+  /** The columns of the instance with what this turn changed in them. */
+  readonly instance: InstanceDraft;
   state: InstanceState;
   frames: Map<string, Frame>;
   /** Leaves whose handlers run in this process right now. */
@@ -73,8 +38,9 @@ export class Draft {
   /** True in the first round after a lease was taken over: everything dispatched may have run before ([REC-2]). */
   takenOver = false;
   private pending: Pending = emptyChanges();
-  private patch: { -readonly [K in keyof InstancePatch]: InstancePatch[K] } = {};
   private dirty = new Set<string>();
+  /** Leaves that run on the strength of the claim and are not stored as dispatched. */
+  private claimed = new Set<string>();
   /** Frames the database has a row of. */
   private readonly stored: Set<string>;
   /** True once the tree moved: then a waiting instance becomes running (TURN-1). */
@@ -95,10 +61,14 @@ export class Draft {
     this.plan = init.plan;
     this.env = init.env;
     this.knowledge = init.knowledge;
-    this.record = init.record;
+    this.instance = new InstanceDraft(init.record);
     this.state = init.record.state;
     this.frames = new Map(init.frames.map((frame) => [frameKey(frame), frame]));
     this.stored = new Set(this.frames.keys());
+  }
+
+  get record(): InstanceRecord {
+    return this.instance.record;
   }
 
   get cancelling(): boolean {
@@ -149,6 +119,7 @@ export class Draft {
     if (frame === undefined) return;
     this.frames.delete(key);
     this.dirty.delete(key);
+    this.claimed.delete(key);
     this.intents.delete(key);
     this.moved = true;
     if (!this.stored.delete(key)) return;
@@ -189,10 +160,23 @@ export class Draft {
     return due;
   }
 
-  /** The intents hold: the leaves count as dispatched. */
+  /** The intents hold: the leaves count as dispatched. The commit that granted them has stored them. */
   grant(): void {
     for (const [key, frame] of this.intents) this.frames.set(key, frame);
     this.intents.clear();
+  }
+
+  /**
+   * The claim is the intent of the first leaves of a turn (RULINGS A22): they count as dispatched, and no commit is due
+   * before their results. One that comes earlier for another reason stores that they run, so that a cancel in it finds
+   * them started (17.3).
+   */
+  grantByClaim(): void {
+    for (const key of this.intents.keys()) {
+      this.dirty.delete(key);
+      this.claimed.add(key);
+    }
+    this.grant();
   }
 
   /** Drops intents that were not granted; the frames stay as they were. */
@@ -246,49 +230,7 @@ export class Draft {
 
   countStep(): void {
     this.pending.stepsDelta += 1;
-    this.record = { ...this.record, totalSteps: this.record.totalSteps + 1 };
-  }
-
-  patchRecord(change: Omit<InstancePatch, 'state' | 'dataSet' | 'dataRemoved' | 'data' | 'newRun'>): void {
-    this.record = { ...this.record, ...change };
-    Object.assign(this.patch, change);
-  }
-
-  newRun(run: { readonly runNo: number; readonly runId: string }): void {
-    this.record = {
-      ...this.record,
-      ...run,
-      totalSteps: 0,
-      recoveryCount: 0,
-      startedAt: null,
-      cancelRequestedAt: null,
-    };
-    this.patch.newRun = run;
-  }
-
-  /** Sets top-level keys of data ([CTX-2], [CTX-4]). */
-  setData(keys: JsonObject): void {
-    const base = isJsonObject(this.record.data) ? this.record.data : {};
-    this.record = { ...this.record, data: mergeObjects(base, keys) };
-    this.patch.dataSet = mergeObjects(this.patch.dataSet ?? {}, keys);
-    const removed = this.patch.dataRemoved?.filter((key) => !Object.hasOwn(keys, key));
-    if (removed !== undefined) this.patch.dataRemoved = removed;
-  }
-
-  removeData(key: string): void {
-    if (!isJsonObject(this.record.data) || !Object.hasOwn(this.record.data, key)) return;
-    const without = (object: JsonObject): JsonObject =>
-      jsonObject(Object.entries(object).filter(([name]) => name !== key));
-    this.record = { ...this.record, data: without(this.record.data) };
-    this.patch.dataRemoved = [...(this.patch.dataRemoved ?? []), key];
-    if (this.patch.dataSet !== undefined) this.patch.dataSet = without(this.patch.dataSet);
-  }
-
-  replaceData(data: Json): void {
-    this.record = { ...this.record, data };
-    this.patch.data = data;
-    delete this.patch.dataSet;
-    delete this.patch.dataRemoved;
+    this.instance.countStep();
   }
 
   /** Changes the visible state, with the audit row of [AUD-1]. The claim's own scheduled -> running writes none. */
@@ -299,7 +241,7 @@ export class Draft {
       this.pending.audit.push({ id: this.env.newId(), fromState: this.state, toState: to, blockId, details });
     }
     this.state = to;
-    this.patch.state = to;
+    this.instance.setState(to);
   }
 
   get terminal(): boolean {
@@ -313,23 +255,23 @@ export class Draft {
       this.dirty.size > this.intents.size ||
       p.rows.length + p.framesDeleted.length + p.inboxDone.length + p.tasksCreated.length > 0 ||
       p.childrenStarted.length + p.audit.length + p.supersede.length + p.kv.length > 0 ||
-      Object.keys(this.patch).length > 0
+      this.instance.hasChanges
     );
   }
 
   /** What the next commit writes; the draft then collects anew. */
   takeChanges(): Changes {
     const frames: FrameWrite[] = [];
-    for (const key of this.dirty) {
+    for (const key of new Set([...this.dirty, ...this.claimed])) {
       const frame = this.frames.get(key);
       if (frame === undefined) continue;
       frames.push({ frame, intent: this.intents.get(key) ?? null });
       this.stored.add(key);
     }
-    const changes: Changes = { ...this.pending, frames, instance: this.patch };
+    const changes: Changes = { ...this.pending, frames, instance: this.instance.takePatch() };
     this.pending = emptyChanges();
-    this.patch = {};
     this.dirty = new Set();
+    this.claimed = new Set();
     return changes;
   }
 }

@@ -68,7 +68,7 @@ function pause(draft: Draft): InboxDone['disposition'] {
 /** [CAN-1]: the walk that follows cancels what is not protected. A second cancel has no further effect ([CAN-5]). */
 export function requestCancel(draft: Draft): InboxDone['disposition'] {
   if (draft.cancelling) return 'no_effect';
-  draft.patchRecord({ cancelRequestedAt: draft.env.now });
+  draft.instance.set({ cancelRequestedAt: draft.env.now });
   return 'applied';
 }
 
@@ -127,12 +127,12 @@ function applyChildEnd(draft: Draft, fact: Extract<Fact, { kind: 'child' }>): In
 function applyContext(draft: Draft, fact: Extract<Fact, { kind: 'context' }>): InboxDone['disposition'] {
   const { data, config, audit } = fact.sections;
   if (data !== undefined) {
-    if (fact.mode === 'merge' && isJsonObject(data)) draft.setData(data);
-    else draft.replaceData(data);
+    if (fact.mode === 'merge' && isJsonObject(data)) draft.instance.setData(data);
+    else draft.instance.replaceData(data);
   }
-  if (config !== undefined) draft.patchRecord({ config: merged(draft.record.config, config, fact.mode) });
+  if (config !== undefined) draft.instance.set({ config: merged(draft.record.config, config, fact.mode) });
   if (audit !== undefined)
-    draft.patchRecord({ audit: fact.mode === 'merge' ? [...draft.record.audit, ...audit] : audit });
+    draft.instance.set({ audit: fact.mode === 'merge' ? [...draft.record.audit, ...audit] : audit });
   return 'applied';
 }
 

@@ -3,7 +3,8 @@ import type { Scope } from '../expressions/scope.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Draft } from './draft.ts';
 import { type Frame, type FrameDetail, type ListEnd, ROOT_KEY, frameKey } from './frame.ts';
-import { frameIsBelow, innerIteration } from './plan.ts';
+import { nodeOutcome } from './node-outcome.ts';
+import { frameIsBelow, innerIteration, listsOf } from './plan.ts';
 
 /** A list that the walk stands in: its frame, the frames around it, and whether a cancel reaches it. */
 export interface Place {
@@ -70,36 +71,37 @@ export function moveOn(draft: Draft, key: string): void {
 }
 
 /**
- * Ends a composite: writes its hidden node row and moves the enclosing list on. A failed block keeps its frames, so
- * that a retry of the instance finds its place; they go when something absorbs the failure.
+ * Ends a composite: writes its hidden node row and moves the enclosing list on. A block that failed or was cancelled
+ * keeps its frames, so that a retry of the instance finds its place; they go when something absorbs the end.
  */
 export function closeBlock(
   draft: Draft,
   place: Place,
   frame: Frame,
-  close: { readonly end: ListEnd; readonly decision?: JsonObject; readonly error?: Json },
+  end: ListEnd,
+  error: Json | null = null,
 ): Outcome {
-  const state = close.end === 'drained' ? 'completed' : close.end;
+  addNodeRow(draft, frame, end, error);
+  if (end !== 'drained') {
+    draft.put({ ...frame, state: end });
+    return end;
+  }
+  removeSubtree(draft, frame);
+  moveOn(draft, place.key);
+  return 'moved';
+}
+
+/** The hidden row that says how a composite ended. */
+export function addNodeRow(draft: Draft, frame: Frame, end: ListEnd, error: Json | null = null): void {
+  const block = draft.plan.nodes.get(frame.blockId)?.block;
   draft.addRow({
     blockId: frame.blockId,
     iteration: frame.iteration,
     kind: 'node',
     attempt: 0,
-    output: {
-      state,
-      ...(close.decision === undefined ? {} : { decision: close.decision }),
-      ...(close.error === undefined ? {} : { error: close.error }),
-    },
+    output: nodeOutcome(frame, block === undefined ? 0 : listsOf(block).length, end, error),
     startedAt: frame.startedAt,
   });
-  if (close.end === 'failed') {
-    draft.put({ ...frame, state: 'failed' });
-    return 'failed';
-  }
-  removeSubtree(draft, frame);
-  if (close.end === 'cancelled') return 'cancelled';
-  moveOn(draft, place.key);
-  return 'moved';
 }
 
 /** Removes the frame of a composite and everything below it, without any effect on what hangs there. */
@@ -135,8 +137,9 @@ function branchBelow(draft: Draft, frame: Frame, ancestorId: string): number | n
 /** The place of a frame, found from below; for facts and results that arrive outside the walk. */
 export function placeOf(draft: Draft, key: string): Place {
   const chain: Frame[] = [];
-  for (let frame = draft.frames.get(key); frame !== undefined; frame = parentOf(draft, frame))
+  for (let frame = draft.frames.get(key); frame !== undefined; frame = parentOf(draft, frame)) {
     chain.unshift(frame);
+  }
   return { key, path: chain.map(frameKey), shielded: chain.some(shields) };
 }
 
@@ -147,9 +150,10 @@ export function shields(frame: Frame): boolean {
   return frame.detail.kind === 'saga' && frame.detail.phase === 'rollback';
 }
 
-/** The list frame in which a composite (or the composite of a branch) stands. */
+/** The frame above: of a branch its join, else the frame of the list in which the composite stands. */
 function parentOf(draft: Draft, frame: Frame): Frame | undefined {
   if (frame.detail.kind === 'root') return undefined;
+  if (frame.detail.kind === 'branch') return draft.frames.get(frameKey({ ...frame, branch: null }));
   const node = draft.plan.nodes.get(frame.blockId);
   if (node === undefined) return undefined;
   if (node.parentId === null) return draft.frames.get(ROOT_KEY);

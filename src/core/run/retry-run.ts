@@ -10,8 +10,8 @@ import { currentList, descendantIds } from './plan.ts';
  */
 export function retryRun(draft: Draft, runId: string): void {
   const oldRunId = draft.record.runId;
-  draft.newRun({ runNo: draft.record.runNo + 1, runId });
-  draft.removeData('_error');
+  draft.instance.beginRun({ runNo: draft.record.runNo + 1, runId });
+  draft.instance.removeData('_error');
   const reopened = reopenFrames(draft, oldRunId);
   draft.push('supersede', {
     blockIds: reopened,

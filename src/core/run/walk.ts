@@ -38,21 +38,27 @@ export function walk(draft: Draft, options: { readonly room: number }): void {
 function runList(draft: Draft, place: Place): ListEnd | 'open' {
   for (;;) {
     const frame = frameAt(draft, place);
-    if (frame.state === 'failed') return 'failed';
+    if (frame.state !== 'open') return frame.state;
     const block = currentList(draft.plan, frame)[frame.cursor];
     const stops = stopsHere(draft, place);
-    if (block === undefined) return stops ? 'cancelled' : 'drained';
+    if (block === undefined && !stops) return 'drained';
+    if (block === undefined || (stops && !survivesCancel(draft, place, block))) {
+      return endList(draft, place, 'cancelled');
+    }
     if (draft.pendingRows > ROWS_PER_WALK) {
       draft.runnableLeft = true;
       return 'open';
     }
-    if (stops && !survivesCancel(draft, place, block)) return 'cancelled';
     const outcome = runBlock(draft, place, block);
     if (outcome === 'open') return 'open';
-    if (outcome === 'moved') continue;
-    draft.put({ ...frameAt(draft, place), state: outcome });
-    return outcome;
+    if (outcome !== 'moved') return endList(draft, place, outcome);
   }
+}
+
+/** The frame of a list that failed or was cancelled stays until a block around it absorbs the end. */
+function endList(draft: Draft, place: Place, end: 'failed' | 'cancelled'): ListEnd {
+  draft.put({ ...frameAt(draft, place), state: end });
+  return end;
 }
 
 /** At a cancel: a begun leaf that may be cancelled is; composites look after themselves; the rest never begins. */
@@ -62,6 +68,7 @@ function survivesCancel(draft: Draft, place: Place, block: Block): boolean {
     return knownFrame(draft, place, block) !== undefined;
   const began = frame.leaf !== null || draft.inFlight.has(place.key);
   if (!began) return false;
+  if (frame.leaf?.state === 'failed') return true;
   if (block.type === 'step' && !block.cancellable) return true;
   cancelLeaf(draft, place.key, block);
   return false;

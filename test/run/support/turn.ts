@@ -159,7 +159,7 @@ function callPure(state: TurnState, dispatch: Dispatch): void {
 async function startReady(state: TurnState, ready: readonly Dispatch[]): Promise<void> {
   const { draft } = state;
   const claimIsIntent = !state.committedOnce && !draft.hasChanges && !ready.some((d) => d.intentFirst);
-  if (claimIsIntent) draft.grant();
+  if (claimIsIntent) draft.grantByClaim();
   else if (!(await commit(state, null))) return;
   for (const dispatch of ready) {
     const answer = call(state, dispatch);
@@ -256,6 +256,24 @@ async function commit(state: TurnState, settled: Settle | null): Promise<boolean
     settle: settled,
   };
   if (world.crashes === 'before_commits' && isFirstTry(world, turn)) throw new Crash();
+  if (process.env['DBG'])
+    console.log(
+      world.crashes,
+      world.now - world.startAt,
+      JSON.stringify({
+        f: turn.frames.map((w) => [
+          w.frame.blockId,
+          w.frame.branch,
+          w.frame.leaf?.reason,
+          w.frame.leaf?.redeliveries,
+          w.intent?.leaf?.redeliveries,
+        ]),
+        d: turn.framesDeleted.length,
+        i: turn.inboxDone.length,
+        r: turn.rows.map((r) => r.blockId + r.kind),
+        s: turn.settle?.state,
+      }),
+    );
   const { verdicts } = await world.store.commit([turn]);
   const [verdict] = verdicts;
   if (verdict?.verdict === 'refused') throw new Refused();
@@ -284,5 +302,7 @@ function isFirstTry(world: World, turn: TurnCommit): boolean {
 function onlyRepeatsIntents(turn: TurnCommit): boolean {
   const writes =
     turn.rows.length + turn.inboxDone.length + turn.tasksCreated.length + turn.framesDeleted.length;
-  return writes === 0 && turn.frames.every(({ intent }) => (intent?.leaf?.redeliveries ?? 0) > 0);
+  return (
+    writes === 0 && turn.frames.every((write) => ((write.intent ?? write.frame).leaf?.redeliveries ?? 0) > 0)
+  );
 }

@@ -33,9 +33,7 @@ export function runAbSplit(draft: Draft, place: Place, block: AbSplitBlock, runL
   }
   const inner = inside(place, frame);
   const end = runList(draft, inner);
-  return end === 'open'
-    ? 'open'
-    : closeBlock(draft, place, frameAt(draft, inner), { end, decision: { variant } });
+  return end === 'open' ? 'open' : closeBlock(draft, place, frameAt(draft, inner), end);
 }
 
 /** Index of the chosen variant: the first whose cumulated weight exceeds `hash mod total` ([AB-1]). */

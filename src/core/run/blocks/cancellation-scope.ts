@@ -12,5 +12,5 @@ export function runCancellationScope(
   const frame = openFrame(draft, place, block, () => ({ kind: 'cancellation_scope' }));
   const inner = inside(place, frame, true);
   const end = runList(draft, inner);
-  return end === 'open' ? 'open' : closeBlock(draft, place, frameAt(draft, inner), { end });
+  return end === 'open' ? 'open' : closeBlock(draft, place, frameAt(draft, inner), end);
 }

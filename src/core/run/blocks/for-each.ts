@@ -6,6 +6,7 @@ import { type Json, isJsonArray } from '../../json.ts';
 import { type Result, err, ok } from '../../result.ts';
 import type { Draft } from '../draft.ts';
 import type { ForEachDetail, Frame, ListEnd } from '../frame.ts';
+import { errorObject } from '../failures.ts';
 import { knows } from '../knows.ts';
 import {
   type Outcome,
@@ -150,10 +151,7 @@ function finishItem(
 }
 
 function end(draft: Draft, place: Place, inner: Place, ended: ListEnd): Outcome {
-  const { index, total, inPass, error } = detailAt(draft, inner);
-  return closeBlock(draft, place, frameAt(draft, inner), {
-    end: ended,
-    decision: { passes: index, total, last_pass: inPass ? index : index - 1 },
-    ...(error === null ? {} : { error: { message: error.message, code: error.code ?? null } }),
-  });
+  const { error } = detailAt(draft, inner);
+  const shown = error === null ? null : { ...errorObject(error), retryable: error.retryable };
+  return closeBlock(draft, place, frameAt(draft, inner), ended, shown);
 }

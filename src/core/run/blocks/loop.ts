@@ -44,7 +44,8 @@ function beginPass(
   block: LoopBlock,
   detail: LoopDetail,
 ): Outcome | 'again' {
-  const close = (end: 'drained' | 'cancelled'): Outcome => endLoop(draft, place, frameAt(draft, inner), end);
+  const close = (end: 'drained' | 'cancelled'): Outcome =>
+    closeBlock(draft, place, frameAt(draft, inner), end);
   if (stopsHere(draft, place)) return close('cancelled');
   if (detail.pollUntil !== null && !draft.record.dryRun && draft.env.now < detail.pollUntil) return 'open';
   if (detail.passes >= block.max_iterations) return close('drained');
@@ -66,7 +67,7 @@ function finishPass(
   const end = runList(draft, inner);
   if (end === 'open') return 'open';
   const failed = end === 'failed' && !block.continue_on_error;
-  if (failed || end === 'cancelled') return endLoop(draft, place, frameAt(draft, inner), end);
+  if (failed || end === 'cancelled') return closeBlock(draft, place, frameAt(draft, inner), end);
   if (!knows(draft, block)) return 'open';
   removeBelow(draft, frameAt(draft, inner));
   const detail = loopDetail(draft, inner);
@@ -92,16 +93,7 @@ function finishPass(
     detail: { kind: 'loop', passes, inPass: false, pollUntil },
   };
   draft.put(next);
-  return breaks ? endLoop(draft, place, next, 'drained') : 'again';
-}
-
-function endLoop(draft: Draft, place: Place, frame: Frame, end: 'drained' | 'failed' | 'cancelled'): Outcome {
-  const passes = frame.detail.kind === 'loop' ? frame.detail.passes : 0;
-  const inPass = frame.detail.kind === 'loop' && frame.detail.inPass;
-  return closeBlock(draft, place, frame, {
-    end,
-    decision: { passes, last_pass: inPass ? passes : passes - 1 },
-  });
+  return breaks ? closeBlock(draft, place, next, 'drained') : 'again';
 }
 
 function holds(draft: Draft, place: Place, text: string): boolean {

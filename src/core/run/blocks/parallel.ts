@@ -34,9 +34,7 @@ export function runParallel(draft: Draft, place: Place, block: ParallelBlock, ru
   if (decided(draft, joinPlace, block)) cancelOpenBranches(draft, joinPlace);
   const ends = branchEnds(draft, joinPlace);
   if (ends.includes(null)) return 'open';
-  return closeBlock(draft, place, frameAt(draft, joinPlace), {
-    end: resultOf(ends, block, stopsHere(draft, place)),
-  });
+  return closeBlock(draft, place, frameAt(draft, joinPlace), resultOf(ends, block, stopsHere(draft, place)));
 }
 
 /** [PAR-3]; while a cancel drains, a block that did not fail is cancelled. */
@@ -67,7 +65,7 @@ export function runBranch(
   const frame = draft.frames.get(key) ?? freshBranch(draft, join, branch);
   const place = inside(joinPlace, frame);
   const end = runList(draft, place);
-  if (end === 'drained' || end === 'cancelled') removeSubtree(draft, frameAt(draft, place));
+  if (end === 'drained') removeSubtree(draft, frameAt(draft, place));
   return end;
 }
 
@@ -98,7 +96,10 @@ export function setEnd(draft: Draft, joinPlace: Place, branch: number, end: List
   draft.put({ ...frame, detail: { kind: frame.detail.kind, ends } });
 }
 
-/** Cancels the branches that have not ended; their frames stay for a retry until the block is closed. */
+/**
+ * Cancels the branches that have not ended; their frames stay for a retry until the block is closed. A branch whose leaf
+ * has failed since it was visited last has failed all the same.
+ */
 export function cancelOpenBranches(draft: Draft, joinPlace: Place): void {
   const join = frameAt(draft, joinPlace);
   branchEnds(draft, joinPlace).forEach((end, branch) => {
@@ -106,6 +107,6 @@ export function cancelOpenBranches(draft: Draft, joinPlace: Place): void {
     const key = frameKey({ blockId: join.blockId, branch, iteration: join.iteration });
     const frame = draft.frames.get(key);
     if (frame !== undefined) cancelBelow(draft, frame);
-    setEnd(draft, joinPlace, branch, 'cancelled');
+    setEnd(draft, joinPlace, branch, draft.frames.get(key)?.state === 'failed' ? 'failed' : 'cancelled');
   });
 }

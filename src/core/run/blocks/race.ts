@@ -26,12 +26,10 @@ export function runRace(draft: Draft, place: Place, block: RaceBlock, runList: R
     if (end !== 'open') setEnd(draft, joinPlace, branch, end);
   });
   const ends = branchEnds(draft, joinPlace);
-  const winner = ends.indexOf('drained');
   const end = decide(ends, block, stopsHere(draft, place));
   if (end === null) return 'open';
   cancelOpenBranches(draft, joinPlace);
-  const decision = { winner: end === 'drained' ? winner : null };
-  return closeBlock(draft, place, frameAt(draft, joinPlace), { end, decision });
+  return closeBlock(draft, place, frameAt(draft, joinPlace), end);
 }
 
 function decide(ends: readonly (ListEnd | null)[], block: RaceBlock, cancelling: boolean): ListEnd | null {

@@ -23,9 +23,7 @@ export function runRouter(draft: Draft, place: Place, block: RouterBlock, runLis
   }));
   const inner = inside(place, frame);
   const end = runList(draft, inner);
-  if (end === 'open') return 'open';
-  const route = frame.detail.kind === 'router' ? frame.detail.route : 0;
-  return closeBlock(draft, place, frameAt(draft, inner), { end, decision: { route } });
+  return end === 'open' ? 'open' : closeBlock(draft, place, frameAt(draft, inner), end);
 }
 
 function chooseRoute(draft: Draft, place: Place, block: RouterBlock): number {

@@ -37,7 +37,7 @@ export function runSaga(draft: Draft, place: Place, block: SagaBlock, runList: R
       const cancelled = stopsHere(draft, place) && block.steps.length > 0;
       return close(draft, place, inner, cancelled ? 'cancelled' : 'drained');
     }
-    if (rollback && detail.step < 0) return closeRolledBack(draft, place, inner, block);
+    if (rollback && detail.step < 0) return closeRolledBack(draft, place, inner);
     const end = runList(draft, inner);
     if (end === 'open') return 'open';
     if (rollback) finishCompensation(draft, inner, block, end === 'failed');
@@ -72,7 +72,7 @@ function beginRollback(draft: Draft, inner: Place, block: SagaBlock): void {
     block_id: block.id,
     errors: failures.map(errorSummary),
   };
-  draft.setData({ _error: error });
+  draft.instance.setData({ _error: error });
   removeBelow(draft, frame);
   next(draft, frame, {
     ...detail,
@@ -102,29 +102,18 @@ function next(draft: Draft, frame: Frame, detail: SagaDetail): void {
 }
 
 /** [SAGA-5]: after the rollback the saga has failed, with the error of the action that caused it. */
-function closeRolledBack(draft: Draft, place: Place, inner: Place, block: SagaBlock): Outcome {
+function closeRolledBack(draft: Draft, place: Place, inner: Place): Outcome {
   const frame = frameAt(draft, inner);
   const detail = detailAt(draft, inner);
   const first = detail.failures[0]?.failure;
   const rollback = detail.failedCompensations.length === 0 ? 'rolled_back' : 'partial_rollback';
-  return closeBlock(draft, place, frame, {
-    end: 'failed',
-    decision: decisionOf(block, detail),
-    error: {
-      message: first?.message ?? '',
-      code: first?.code ?? null,
-      details: { rollback, failed_compensations: detail.failedCompensations, cause: first?.details ?? null },
-    },
+  return closeBlock(draft, place, frame, 'failed', {
+    message: first?.message ?? '',
+    code: first?.code ?? null,
+    details: { rollback, failed_compensations: detail.failedCompensations, cause: first?.details ?? null },
   });
 }
 
 function close(draft: Draft, place: Place, inner: Place, end: 'drained' | 'cancelled'): Outcome {
-  return closeBlock(draft, place, frameAt(draft, inner), { end });
-}
-
-function decisionOf(block: SagaBlock, detail: SagaDetail): JsonObject {
-  return {
-    failed_step: block.steps[detail.failedStep ?? -1]?.id ?? null,
-    failed_compensations: detail.failedCompensations,
-  };
+  return closeBlock(draft, place, frameAt(draft, inner), end);
 }

@@ -36,29 +36,17 @@ export function runTryCatch(draft: Draft, place: Place, block: TryCatchBlock, ru
     if (phase === 'try' && end === 'failed') enterCatch(draft, block, frame);
     else if (phase === 'try') enterFinally(draft, frame, { tryEnd: end });
     else if (phase === 'catch') enterFinally(draft, frame, { catchEnd: end });
-    else
-      return closeBlock(draft, place, frame, {
-        end: resultOf(detailOf(frame), end),
-        decision: decisionOf(detailOf(frame)),
-      });
+    else return closeBlock(draft, place, frame, resultOf(detailOf(frame), end));
     const entered = frameAt(draft, inner);
     const detail = detailOf(entered);
     if (detail.phase === 'finally' && block.finally_block === undefined) {
-      return closeBlock(draft, place, entered, {
-        end: resultOf(detail, 'drained'),
-        decision: decisionOf(detail),
-      });
+      return closeBlock(draft, place, entered, resultOf(detail, 'drained'));
     }
   }
 }
 
 function detailOf(frame: Frame): TryDetail {
   return frame.detail.kind === 'try_catch' ? frame.detail : FRESH;
-}
-
-/** For the tree: which lists were taken. */
-function decisionOf(detail: TryDetail): JsonObject {
-  return { try: detail.tryEnd, catch: detail.catchEnd };
 }
 
 /** [TRY-2], [TRY-4], [CERR-1]: the failed leaves are collected before their frames go. */
@@ -72,7 +60,7 @@ function enterCatch(draft: Draft, block: TryCatchBlock, frame: Frame): void {
     errors,
   };
   removeBelow(draft, frame);
-  draft.setData({ _error: error });
+  draft.instance.setData({ _error: error });
   nextPhase(draft, frame, { ...detailOf(frame), phase: 'catch', tryEnd: 'failed', error });
 }
 

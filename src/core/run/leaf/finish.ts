@@ -2,10 +2,10 @@ import type { RetryPolicy, StepBlock } from '../../definition/document.ts';
 import { validateAgainst } from '../../definition/json-schema.ts';
 import { evaluateExpression, isTruthy } from '../../expressions/evaluate.ts';
 import type { Failure } from '../../failure.ts';
-import { type Json, canonicalJson, jsonObject, utf8Bytes } from '../../json.ts';
+import { type Json, type JsonObject, canonicalJson, jsonObject, utf8Bytes } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import { errorObject } from '../failures.ts';
-import type { Leaf } from '../frame.ts';
+import type { Frame, Leaf } from '../frame.ts';
 import { type Outcome, type Place, frameAt, moveOn, scopeAt } from '../place.ts';
 import { currentList, innerIteration } from '../plan.ts';
 import { backoffMs, isRetryableByCode } from './backoff.ts';
@@ -29,6 +29,8 @@ export function completeLeaf(
     output,
     startedAt: leaf.startedAt,
   });
+  // The tree knows a completed leaf by its result; what stands for one needs a node row beside it.
+  if (kind !== 'result') addEndRow(draft, frame, leaf, { state: 'completed' });
   draft.countResult({ shielded: isProtected(place, block) });
   moveOn(draft, place.key);
   return 'moved';
@@ -125,14 +127,8 @@ export function failLeaf(draft: Draft, place: Place, leaf: Leaf, failure: Failur
   const frame = frameAt(draft, place);
   const block = currentList(draft.plan, frame)[frame.cursor];
   if (block === undefined) throw new Error('a failure without a leaf at the cursor');
-  draft.addRow({
-    blockId: block.id,
-    iteration: innerIteration(frame),
-    kind: 'node',
-    attempt: leaf.attempt,
-    output: { state: 'failed', error: { ...errorObject(failure), retryable: failure.retryable } },
-    startedAt: leaf.startedAt,
-  });
+  const error = { ...errorObject(failure), retryable: failure.retryable };
+  addEndRow(draft, frame, leaf, { state: 'failed', error });
   draft.countResult({ shielded: isProtected(place, block) });
   draft.putLeaf(frame, {
     ...leaf,
@@ -143,6 +139,19 @@ export function failLeaf(draft: Draft, place: Place, leaf: Leaf, failure: Failur
     error: failure,
   });
   return 'failed';
+}
+
+/** The hidden row that says how the leaf at the cursor of a frame ended. */
+function addEndRow(draft: Draft, frame: Frame, leaf: Leaf, output: JsonObject): void {
+  const block = currentList(draft.plan, frame)[frame.cursor];
+  draft.addRow({
+    blockId: block?.id ?? '',
+    iteration: innerIteration(frame),
+    kind: 'node',
+    attempt: leaf.attempt,
+    output,
+    startedAt: leaf.startedAt,
+  });
 }
 
 /** [DISP-3], [DISP-4]: the members of a worker's object are merged into data, or nothing is and the attempt fails. */
@@ -165,6 +174,6 @@ export function setDataWithin(draft: Draft, keys: ReturnType<typeof jsonObject>)
     const context = { data: next, config: draft.record.config, audit: draft.record.audit };
     if (utf8Bytes(canonicalJson(context)) > limit) return false;
   }
-  draft.setData(keys);
+  draft.instance.setData(keys);
   return true;
 }

@@ -30,7 +30,7 @@ export function openGate(draft: Draft, place: Place, block: StepBlock, leaf: Lea
     gate,
     wakeAt: gate.timeoutMs === null ? null : gate.openedAt + gate.timeoutMs + 1,
   };
-  draft.patchRecord({ currentStep: { blockId: block.id, startedAt: draft.env.now, attempt: leaf.attempt } });
+  draft.instance.set({ currentStep: { blockId: block.id, startedAt: draft.env.now, attempt: leaf.attempt } });
   draft.putLeaf(frameAt(draft, place), waiting);
   if (draft.record.dryRun && draft.record.dryRunAutoApprove) {
     answerGate(draft, place, block, { value: gate.choices[0]?.value ?? 'yes' });

@@ -35,7 +35,7 @@ export function startSleep(
   durationMs: number,
 ): Outcome {
   draft.countStep();
-  draft.patchRecord({ currentStep: { blockId: block.id, startedAt: draft.env.now, attempt: leaf.attempt } });
+  draft.instance.set({ currentStep: { blockId: block.id, startedAt: draft.env.now, attempt: leaf.attempt } });
   const asleep: Leaf = {
     ...leaf,
     state: 'running',

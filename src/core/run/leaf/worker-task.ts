@@ -33,7 +33,7 @@ export function createWorkerTask(
     previousTaskId: leaf.taskId,
   });
   draft.countStep();
-  draft.patchRecord({ currentStep: { blockId: block.id, startedAt: draft.env.now, attempt: leaf.attempt } });
+  draft.instance.set({ currentStep: { blockId: block.id, startedAt: draft.env.now, attempt: leaf.attempt } });
   draft.putLeaf(frame, {
     ...leaf,
     state: 'waiting',

@@ -1,0 +1,41 @@
+import type { RetryPolicy } from '../definition/document.ts';
+import type { Json } from '../json.ts';
+import type { ViewOfContext } from './context-section.ts';
+import type { Leaf } from './frame.ts';
+
+/** What the pure core is given instead of a clock and dice. `now` is database time. */
+export interface Env {
+  now: number;
+  readonly newId: () => string;
+  readonly uuid: () => string;
+  readonly random: () => number;
+  readonly maxContextBytes: number;
+  readonly maxOutputBytes: number;
+  readonly kindOf: (handler: string) => HandlerKind;
+  /** Retry policy and timeout that a handler declared for steps that name none. */
+  readonly defaultsOf: (handler: string) => { readonly retry?: RetryPolicy; readonly timeoutMs?: number };
+}
+
+/** Who executes a handler name: this process (pure or with outside effects), a worker, or nobody (RULINGS B8). */
+export type HandlerKind = 'pure' | 'effect' | 'worker' | 'unavailable';
+
+/** A leaf whose handler the engine is to call. */
+export interface Dispatch {
+  readonly frameKey: string;
+  readonly blockId: string;
+  readonly iteration: string;
+  readonly handler: string;
+  readonly params: Json;
+  readonly attempt: number;
+  readonly redelivery: boolean;
+  readonly pure: boolean;
+  readonly timeoutMs: number | null;
+  /** A cancel does not refuse its result (17.3). */
+  readonly shielded: boolean;
+  readonly context: ViewOfContext;
+  readonly idempotencyKey: string;
+  /** The leaf as it is while the call runs. */
+  readonly leaf: Leaf;
+  /** Its intent must be durable before the first call (RULINGS A22). */
+  readonly intentFirst: boolean;
+}

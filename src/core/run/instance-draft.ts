@@ -1,0 +1,85 @@
+import { type Json, type JsonObject, isJsonObject, jsonObject, mergeObjects } from '../json.ts';
+import type { InstancePatch } from './changes.ts';
+import type { InstanceRecord } from './record.ts';
+import type { InstanceState } from './states.ts';
+
+/** The columns of one instance inside a turn, with the patch that the next commit writes. */
+export class InstanceDraft {
+  private current: InstanceRecord;
+  private patch: { -readonly [K in keyof InstancePatch]: InstancePatch[K] } = {};
+
+  constructor(record: InstanceRecord) {
+    this.current = record;
+  }
+
+  /** The columns as they will be; its `state` is the one of the claim (see `Draft.state`). */
+  get record(): InstanceRecord {
+    return this.current;
+  }
+
+  get hasChanges(): boolean {
+    return Object.keys(this.patch).length > 0;
+  }
+
+  takePatch(): InstancePatch {
+    const taken = this.patch;
+    this.patch = {};
+    return taken;
+  }
+
+  /** Only the patch: the visible state of the working copy is the draft's. */
+  setState(state: InstanceState): void {
+    this.patch.state = state;
+  }
+
+  /** The commit carries the count as a difference of its own. */
+  countStep(): void {
+    this.current = { ...this.current, totalSteps: this.current.totalSteps + 1 };
+  }
+
+  set(change: Omit<InstancePatch, 'state' | 'dataSet' | 'dataRemoved' | 'data' | 'newRun'>): void {
+    this.current = { ...this.current, ...change };
+    Object.assign(this.patch, change);
+  }
+
+  /** [OP-2]: what the run before counted is over, and so is a cancel of it. */
+  beginRun(run: { readonly runNo: number; readonly runId: string }): void {
+    this.current = {
+      ...this.current,
+      ...run,
+      totalSteps: 0,
+      recoveryCount: 0,
+      startedAt: null,
+      cancelRequestedAt: null,
+      currentStep: null,
+    };
+    this.patch.newRun = run;
+  }
+
+  /** Sets top-level keys of data ([CTX-2], [CTX-4]). */
+  setData(keys: JsonObject): void {
+    const base = isJsonObject(this.current.data) ? this.current.data : {};
+    this.current = { ...this.current, data: mergeObjects(base, keys) };
+    this.patch.dataSet = mergeObjects(this.patch.dataSet ?? {}, keys);
+    const removed = this.patch.dataRemoved?.filter((key) => !Object.hasOwn(keys, key));
+    if (removed !== undefined) this.patch.dataRemoved = removed;
+  }
+
+  removeData(key: string): void {
+    if (!isJsonObject(this.current.data) || !Object.hasOwn(this.current.data, key)) return;
+    this.current = { ...this.current, data: without(this.current.data, key) };
+    this.patch.dataRemoved = [...(this.patch.dataRemoved ?? []), key];
+    if (this.patch.dataSet !== undefined) this.patch.dataSet = without(this.patch.dataSet, key);
+  }
+
+  replaceData(data: Json): void {
+    this.current = { ...this.current, data };
+    this.patch.data = data;
+    delete this.patch.dataSet;
+    delete this.patch.dataRemoved;
+  }
+}
+
+function without(object: JsonObject, key: string): JsonObject {
+  return jsonObject(Object.entries(object).filter(([name]) => name !== key));
+}
