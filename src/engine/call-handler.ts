@@ -20,6 +20,7 @@ export interface HandlerCall {
   readonly leftMs: number;
   /** A key of the instance's store, writes of this turn included. */
   readonly readState: (key: string) => Promise<Json | undefined>;
+  readonly countState: () => Promise<number>;
   readonly addLog: (line: StepLogLine) => void;
 }
 
@@ -65,7 +66,6 @@ async function run(deps: TurnDeps, call: HandlerCall, deadline: number): Promise
 
 function stepCall(deps: TurnDeps, call: HandlerCall, deadline: number): StepCall {
   const { dispatch, record } = call;
-  const key = { tenantId: record.tenantId, instanceId: record.id };
   return {
     instanceId: record.id,
     tenantId: record.tenantId,
@@ -86,7 +86,7 @@ function stepCall(deps: TurnDeps, call: HandlerCall, deadline: number): StepCall
     remainingTimeMs: () => Math.max(0, deadline - deps.clock.monotonicMs()),
     state: {
       get: async (name) => (isReservedStateKey(name) ? undefined : call.readState(name)),
-      count: () => deps.store.countState(key),
+      count: call.countState,
     },
     log: (level, message) => {
       call.addLog({ blockId: dispatch.blockId, at: call.nowMs, level, message: message.slice(0, 8192) });

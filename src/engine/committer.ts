@@ -1,14 +1,14 @@
-import type { CommitAnswer, TurnCommit, TurnStore, TurnVerdict } from '../ports/store/turn.ts';
 import { StoreUnavailable } from '../ports/store/store.ts';
+import type { CommitAnswer, TurnCommit, TurnStore, TurnVerdict } from '../ports/store/turn.ts';
 import type { Clock, Log } from '../ports/system.ts';
+import { untilAnswered } from './until-answered.ts';
 
 /** Bounds of one statement (RULINGS A15). */
 const TURNS_MAX = 500;
 const BATCH_BYTES_MAX = 1024 * 1024;
 const ALONE_BYTES = 64 * 1024;
-const ATTEMPTS_MAX = 8;
-const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 2_000;
+/** Tries that a commit gets in any case. */
+const ATTEMPTS_MIN = 8;
 
 export interface Committed {
   readonly now: number;
@@ -17,13 +17,18 @@ export interface Committed {
 
 /** Shares statements among the turns of a process: many commits, one round trip, one flush (DESIGN 4, group commit). */
 export interface Committer {
-  /** Resolves when it is known what became of the commit; rejects when that cannot be found out. */
-  commit(turn: TurnCommit): Promise<Committed>;
+  /**
+   * Resolves when it is known what became of the commit; rejects when that cannot be found out.
+   *
+   * @param mayWait Asked before each repetition after the first few: for how long the outcome matters to the turn.
+   */
+  commit(turn: TurnCommit, mayWait?: () => boolean): Promise<Committed>;
 }
 
 interface Waiting {
   readonly turn: TurnCommit;
   readonly bytes: number;
+  readonly mayWait: () => boolean;
   readonly resolve: (committed: Committed) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -59,9 +64,9 @@ export function createCommitter(store: Pick<TurnStore, 'commit'>, clock: Clock, 
   };
 
   return {
-    commit: (turn) =>
+    commit: (turn, mayWait = () => false) =>
       new Promise((resolve, reject) => {
-        const waiting: Waiting = { turn, bytes: roughBytes(turn), resolve, reject };
+        const waiting: Waiting = { turn, bytes: roughBytes(turn), mayWait, resolve, reject };
         if (travelsAlone(waiting)) void sendAlone({ store, clock, log }, waiting);
         else {
           queue.push(waiting);
@@ -122,25 +127,19 @@ async function sendTogether(sending: Sending, batch: readonly Waiting[]): Promis
  * is recognised and not repeated.
  */
 async function sendAlone(sending: Sending, waiting: Waiting): Promise<void> {
-  let pauseMs = FIRST_PAUSE_MS;
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const { now, verdicts } = await sending.store.commit([waiting.turn]);
-      const [verdict] = verdicts;
-      if (verdict !== undefined && verdict.verdict !== 'busy') {
-        waiting.resolve({ now, verdict });
-        return;
-      }
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || attempt >= ATTEMPTS_MAX) {
-        waiting.reject(error);
-        return;
-      }
+  const send = async (): Promise<Committed> => {
+    const { now, verdicts } = await sending.store.commit([waiting.turn]);
+    const [verdict] = verdicts;
+    if (verdict === undefined || verdict.verdict === 'busy') {
+      throw new StoreUnavailable('the instance is locked by somebody else', { unknown: false });
     }
-    await new Promise<void>((resume) => {
-      sending.clock.after(pauseMs, resume);
-    });
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    return { now, verdict };
+  };
+  try {
+    const mayWait = (attempts: number): boolean => attempts < ATTEMPTS_MIN || waiting.mayWait();
+    waiting.resolve(await untilAnswered(sending.clock, send, mayWait));
+  } catch (error) {
+    waiting.reject(error);
   }
 }
 

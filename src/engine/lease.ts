@@ -1,8 +1,19 @@
 import type { Claim, LeaseRef } from '../ports/store/turn.ts';
 import type { Clock } from '../ports/system.ts';
+import { uuidTimeMs } from './ids.ts';
 
 /** After this share of a lease without a renewal nothing new is started (RULINGS A23). */
 const SAFE_SHARE = 2 / 3;
+
+/** An instant on both clocks of this process. */
+export interface LocalInstant {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+export function localInstant(clock: Clock): LocalInstant {
+  return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+}
 
 /**
  * The lease of a turn as this process sees it. A frozen process wakes up with a lease that may be gone: both clocks are
@@ -14,18 +25,23 @@ export interface Lease {
   leftMs(): number;
   /** True while something new may be started. */
   maySpend(): boolean;
-  /** The store moved the end of the lease to now + leaseMs. */
-  renewed(leaseMs: number): void;
+  /** The store moved the end of the lease to now + leaseMs; it was asked at `askedAt`. */
+  renewed(leaseMs: number, askedAt: LocalInstant): void;
   /** The store no longer knows the lease. */
   lose(): void;
+  readonly isLost: boolean;
 }
 
+/**
+ * The lease of a claim. It began when the claim was asked for, not when the answer came: a process that was frozen in
+ * between holds nothing any more. The token was made right before the claim and says when that was (RULINGS A24).
+ */
 export function leaseOf(claim: Claim, now: number, clock: Clock): Lease {
   let lengthMs = claim.leaseUntil - now;
-  let monotonicAt = clock.monotonicMs();
-  let wallAt = clock.nowMs();
+  let since: LocalInstant = { monotonicMs: clock.monotonicMs(), wallMs: uuidTimeMs(claim.leaseToken) };
   let lost = false;
-  const elapsedMs = (): number => Math.max(clock.monotonicMs() - monotonicAt, clock.nowMs() - wallAt);
+  const elapsedMs = (): number =>
+    Math.max(clock.monotonicMs() - since.monotonicMs, clock.nowMs() - since.wallMs);
   return {
     ref: {
       tenantId: claim.tenantId,
@@ -35,13 +51,15 @@ export function leaseOf(claim: Claim, now: number, clock: Clock): Lease {
     },
     leftMs: () => (lost ? 0 : lengthMs - elapsedMs()),
     maySpend: () => !lost && elapsedMs() < lengthMs * SAFE_SHARE,
-    renewed: (leaseMs) => {
+    renewed: (leaseMs, askedAt) => {
       lengthMs = leaseMs;
-      monotonicAt = clock.monotonicMs();
-      wallAt = clock.nowMs();
+      since = askedAt;
     },
     lose: () => {
       lost = true;
+    },
+    get isLost() {
+      return lost;
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Claim } from '../ports/store/turn.ts';
+import { localInstant } from './lease.ts';
 import { operate } from './operate.ts';
 import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
 import { Turn } from './turn.ts';
@@ -137,12 +138,13 @@ async function pauseHeld(deps: TurnDeps, here: Here, target: InstanceTarget): Pr
 async function renewAll(deps: TurnDeps, turns: ReadonlyMap<string, Turn>, leaseMs: number): Promise<void> {
   const held = [...turns.values()];
   if (held.length === 0) return;
+  const askedAt = localInstant(deps.clock);
   const kept = await deps.store.renewLeases(
     held.map((turn) => turn.lease.ref),
     leaseMs,
   );
   for (const turn of held) {
-    if (kept.has(turn.lease.ref.instanceId)) turn.lease.renewed(leaseMs);
+    if (kept.has(turn.lease.ref.instanceId)) turn.lease.renewed(leaseMs, askedAt);
     // A turn that settled meanwhile holds nothing, and is not here any more.
     else if (turns.get(turn.lease.ref.instanceId) === turn) turn.abandon();
   }

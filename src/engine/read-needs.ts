@@ -3,12 +3,12 @@ import type { Draft } from '../core/run/draft.ts';
 import type { KnownSequence, Needs } from '../core/run/knowledge.ts';
 import { rowView } from '../core/run/output-row.ts';
 import type { InstanceKey } from '../ports/store/reads.ts';
-import type { Store } from '../ports/store/store.ts';
+import type { TurnReads } from './turn-reads.ts';
 
 const ITEMS_PER_READ = 100;
 
 /** Reads all that the core asked for and tells it. */
-export async function readNeeds(store: Store, draft: Draft, needs: Needs): Promise<void> {
+export async function readNeeds(store: TurnReads, draft: Draft, needs: Needs): Promise<void> {
   const key: InstanceKey = { tenantId: draft.record.tenantId, instanceId: draft.record.id };
   const [outputs, state] = await Promise.all([
     readOutputs(store, key, needs),
@@ -20,18 +20,26 @@ export async function readNeeds(store: Store, draft: Draft, needs: Needs): Promi
   draft.knowledge.learn(needs, { outputs, state });
 }
 
-async function readOutputs(store: Store, key: InstanceKey, needs: Needs): Promise<ReadonlyMap<string, Json>> {
+async function readOutputs(
+  store: TurnReads,
+  key: InstanceKey,
+  needs: Needs,
+): Promise<ReadonlyMap<string, Json>> {
   if (needs.outputs !== 'all' && needs.outputs.size === 0) return new Map();
   return store.readOutputs(key, needs.outputs === 'all' ? 'all' : [...needs.outputs]);
 }
 
-async function readState(store: Store, key: InstanceKey, needs: Needs): Promise<ReadonlyMap<string, Json>> {
+async function readState(
+  store: TurnReads,
+  key: InstanceKey,
+  needs: Needs,
+): Promise<ReadonlyMap<string, Json>> {
   if (needs.state !== 'all' && needs.state.size === 0) return new Map();
   return store.readState(key, needs.state === 'all' ? 'all' : [...needs.state]);
 }
 
 async function readItems(
-  store: Store,
+  store: TurnReads,
   key: InstanceKey,
   draft: Draft,
   item: Needs['items'][number],
@@ -43,7 +51,11 @@ async function readItems(
 }
 
 /** [SUB-2]: same tenant and namespace as the parent's sequence; name to version is looked up at each use. */
-async function readSequence(store: Store, draft: Draft, wanted: Needs['sequences'][number]): Promise<void> {
+async function readSequence(
+  store: TurnReads,
+  draft: Draft,
+  wanted: Needs['sequences'][number],
+): Promise<void> {
   const found = await store.findSequence({
     tenantId: draft.record.tenantId,
     namespace: draft.plan.document.namespace,
@@ -61,7 +73,7 @@ function known(found: {
 }
 
 /** [SUB-7]: the child's rows as the outputs listing shows them, hidden ones left out. */
-async function readChildRows(store: Store, draft: Draft, childId: string): Promise<void> {
+async function readChildRows(store: TurnReads, draft: Draft, childId: string): Promise<void> {
   const rows = await store.listOutputs(draft.record.tenantId, childId, { node: false, retry: false });
   draft.knowledge.setChildRows(childId, (rows ?? []).map(rowView));
 }

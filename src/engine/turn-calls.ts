@@ -1,9 +1,8 @@
 import { finishCall, noteLateResult } from '../core/run/advance.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import type { CallOutcome } from './call-handler.ts';
-import type { Lease } from './lease.ts';
 import type { TurnDeps } from './turn-deps.ts';
-import { type RunningCall, startCall } from './turn-effects.ts';
+import { type CallContext, type RunningCall, startCall } from './turn-effects.ts';
 
 interface Finished {
   readonly call: RunningCall;
@@ -18,6 +17,8 @@ export class TurnCalls {
   private finished: Finished[] = [];
   /** Taken in but not yet committed: what a reload takes in again, so that no result is lost. */
   private uncommitted: Finished[] = [];
+  /** Cancelled in the draft; they are stopped when that is committed, and run on when it is refused. */
+  private doomed: RunningCall[] = [];
 
   constructor(deps: TurnDeps, onFinished: () => void) {
     this.deps = deps;
@@ -32,8 +33,8 @@ export class TurnCalls {
     return this.finished.length > 0;
   }
 
-  start(draft: Draft, lease: Lease, dispatch: Dispatch): void {
-    const call = startCall(this.deps, draft, lease, dispatch);
+  start(context: CallContext, dispatch: Dispatch): void {
+    const call = startCall(this.deps, context, dispatch);
     this.running.set(dispatch.frameKey, call);
     this.deps.steps.take();
     void call.outcome.then((outcome) => {
@@ -43,42 +44,48 @@ export class TurnCalls {
     });
   }
 
-  /** Takes in what has finished since; answers of aborted calls are dropped. */
+  /** Takes in what has finished since; answers of dropped calls wait until their end is committed. */
   takeFinished(draft: Draft): void {
+    const early: Finished[] = [];
     for (const done of this.finished) {
       const key = done.call.dispatch.frameKey;
+      if (this.doomed.includes(done.call)) early.push(done);
       if (this.running.get(key) !== done.call) continue;
       this.running.delete(key);
       finishCall(draft, done.call.dispatch, done.outcome);
       this.uncommitted.push(done);
     }
-    this.finished = [];
+    this.finished = early;
   }
 
   committed(): void {
     this.uncommitted = [];
+    for (const call of this.doomed) call.controller.abort();
+    this.doomed = [];
   }
 
   /** A new draft of the same turn: the handlers still run, and uncommitted answers are taken in once more. */
   keep(draft: Draft): void {
+    for (const call of [...this.doomed, ...this.uncommitted.map((done) => done.call)])
+      this.running.set(call.dispatch.frameKey, call);
     this.finished = [...this.uncommitted, ...this.finished];
     this.uncommitted = [];
-    for (const { call } of this.finished) this.running.set(call.dispatch.frameKey, call);
+    this.doomed = [];
     for (const key of this.running.keys()) draft.inFlight.add(key);
   }
 
-  /** Calls whose leaves were cancelled: their signal fires and nobody waits for them ([CAN-8], [RACE-3]). */
-  abortCancelled(draft: Draft): void {
+  /** Calls whose leaves were cancelled: nobody waits for them, and their signal will fire ([CAN-8], [RACE-3]). */
+  dropCancelled(draft: Draft): void {
     for (const key of draft.takeAborted()) {
       const call = this.running.get(key);
       if (call === undefined) continue;
-      call.controller.abort();
       this.running.delete(key);
+      this.doomed.push(call);
       noteLateResult(draft, call.dispatch, null);
     }
   }
 
   abortAll(): void {
-    for (const call of this.running.values()) call.controller.abort();
+    for (const call of [...this.running.values(), ...this.doomed]) call.controller.abort();
   }
 }

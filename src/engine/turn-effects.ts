@@ -7,6 +7,7 @@ import { CallAbort } from './call-abort.ts';
 import { type CallOutcome, callHandler } from './call-handler.ts';
 import type { Lease } from './lease.ts';
 import type { TurnDeps } from './turn-deps.ts';
+import type { TurnReads } from './turn-reads.ts';
 
 const ESCALATION_TIMEOUT_MS = 10_000;
 
@@ -17,8 +18,16 @@ export interface RunningCall {
   readonly outcome: Promise<CallOutcome>;
 }
 
+/** What a call of a turn works with. */
+export interface CallContext {
+  readonly draft: Draft;
+  readonly lease: Lease;
+  readonly reads: TurnReads;
+}
+
 /** Starts the handler of a dispatch. The draft counts the step; the outcome never rejects. */
-export function startCall(deps: TurnDeps, draft: Draft, lease: Lease, dispatch: Dispatch): RunningCall {
+export function startCall(deps: TurnDeps, context: CallContext, dispatch: Dispatch): RunningCall {
+  const { draft, lease, reads } = context;
   const controller = new CallAbort();
   beginCall(draft, dispatch);
   const found = deps.handlers.lookup(dispatch.handler);
@@ -41,8 +50,9 @@ export function startCall(deps: TurnDeps, draft: Draft, lease: Lease, dispatch: 
     leftMs: boundMs(deps, lease),
     readState: async (name) => {
       const known = draft.knowledge.stateValue(name);
-      return known === null ? (await deps.store.readState(key, [name])).get(name) : known.value;
+      return known === null ? (await reads.readState(key, [name])).get(name) : known.value;
     },
+    countState: () => reads.countState(key),
     addLog: (line) => {
       draft.push('logs', line);
     },
@@ -80,6 +90,7 @@ export function callEscalations(deps: TurnDeps, draft: Draft): void {
       controller,
       leftMs: ESCALATION_TIMEOUT_MS,
       readState: () => Promise.resolve(undefined),
+      countState: () => Promise.resolve(0),
       addLog: () => undefined,
     });
   }

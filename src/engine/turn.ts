@@ -11,8 +11,10 @@ import { TurnBudget } from './turn-budget.ts';
 import { TurnClock } from './turn-clock.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { draftOf, giveUpAfterRecoveries } from './turn-draft.ts';
-import { callEscalations, hintsOf, startCall } from './turn-effects.ts';
+import { type CallContext, callEscalations, hintsOf, startCall } from './turn-effects.ts';
 import type { TurnEnd } from './turn-end.ts';
+import { type TurnReads, turnReads } from './turn-reads.ts';
+import { untilAnswered } from './until-answered.ts';
 import { TurnWaits } from './turn-waits.ts';
 
 /** Refused commits in a row; each means that another fact came in between. */
@@ -27,6 +29,7 @@ export class Turn {
   private readonly claim: Claim;
   private readonly calls: TurnCalls;
   private readonly waits: TurnWaits;
+  private readonly reads: TurnReads;
   private rev: number;
   private seenSeq = 0;
   private mayRun: boolean;
@@ -40,6 +43,7 @@ export class Turn {
     this.claim = claim;
     this.lease = leaseOf(claim, now, deps.clock);
     this.waits = new TurnWaits(deps.clock);
+    this.reads = turnReads(deps.store, deps.clock, this.lease);
     this.calls = new TurnCalls(deps, () => this.waits.interrupt());
     this.rev = claim.instance.rev;
     this.mayRun = claim.mayRun;
@@ -110,7 +114,7 @@ export class Turn {
   /** RULINGS A24: the lease token claims again what it holds, and reads it afresh. */
   private async readAgain(): Promise<Claim | null> {
     const { ref } = this.lease;
-    const answer = await this.deps.store.claimOne({
+    const answer = await this.reads.claimOne({
       tenantId: ref.tenantId,
       instanceId: ref.instanceId,
       leaseToken: ref.leaseToken,
@@ -124,8 +128,10 @@ export class Turn {
   }
 
   private async runDraft(claim: Claim): Promise<TurnEnd | 'reload'> {
-    const plan = await this.deps.definitions.plan(claim.tenantId, claim.instance.sequenceId);
-    if (plan === null) throw new Error(`the definition ${claim.instance.sequenceId} cannot be read`);
+    const { tenantId, instance } = claim;
+    const load = () => this.deps.definitions.plan(tenantId, instance.sequenceId);
+    const plan = await untilAnswered(this.deps.clock, load, () => this.lease.leftMs() > 0);
+    if (plan === null) throw new Error(`the definition ${instance.sequenceId} cannot be read`);
     const draft = draftOf(this.deps, plan, claim, this.clock.now());
     this.rev = claim.instance.rev;
     this.calls.keep(draft);
@@ -144,7 +150,7 @@ export class Turn {
     if (this.inboxCalled && !(await this.readInbox(draft))) return 'lost';
     this.calls.takeFinished(draft);
     if (draft.rootEnd !== 'failed') await this.advance(draft);
-    this.calls.abortCancelled(draft);
+    this.calls.dropCancelled(draft);
     const pure = draft.ready.filter((dispatch) => dispatch.pure);
     if (pure.length > 0 && this.budget.mayStart()) return this.runPure(draft, pure);
     if (pure.length > 0) draft.runnableLeft = true;
@@ -162,7 +168,7 @@ export class Turn {
       const needs = advance(draft, { room: this.budget.room(this.calls.size), mayRun: this.mayRun });
       draft.takenOver &&= draft.ready.length === 0;
       if (needs === null) return;
-      await readNeeds(this.deps.store, draft, needs);
+      await readNeeds(this.reads, draft, needs);
     }
   }
 
@@ -171,7 +177,7 @@ export class Turn {
     for (const dispatch of pure) {
       if (!this.budget.mayStart()) break;
       this.budget.countPure();
-      const outcome = await startCall(this.deps, draft, this.lease, dispatch).outcome;
+      const outcome = await startCall(this.deps, this.with(draft), dispatch).outcome;
       finishCall(draft, dispatch, outcome);
     }
     return this.budget.commitIsDue ? this.commit(draft, null) : 'again';
@@ -193,7 +199,7 @@ export class Turn {
     for (const dispatch of ready) {
       if (!this.lease.maySpend()) return 'lost';
       this.budget.countEffect();
-      this.calls.start(draft, this.lease, dispatch);
+      this.calls.start(this.with(draft), dispatch);
     }
     return 'again';
   }
@@ -203,6 +209,10 @@ export class Turn {
     if (draft.pendingRows > 0) return this.commit(draft, null);
     await this.deps.steps.freed();
     return 'again';
+  }
+
+  private with(draft: Draft): CallContext {
+    return { draft, lease: this.lease, reads: this.reads };
   }
 
   private waitsInPlace(draft: Draft, wake: number): boolean {
@@ -262,7 +272,7 @@ export class Turn {
       ...draft.takeChanges(),
       settle: settled,
     };
-    const { now, verdict } = await this.deps.committer.commit(turn);
+    const { now, verdict } = await this.deps.committer.commit(turn, () => this.lease.leftMs() > 0);
     this.clock.sync(now);
     switch (verdict.verdict) {
       case 'ok':

@@ -1,0 +1,31 @@
+import { StoreUnavailable } from '../ports/store/store.ts';
+import type { Clock } from '../ports/system.ts';
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 2_000;
+
+/**
+ * Repeats a call that may be repeated until the database answers, with growing pauses. An outage shorter than a lease
+ * must not cost a turn what its handlers have done.
+ *
+ * @param mayWait Asked before each repetition; when it says no, the last error is thrown. Errors other than
+ *   `StoreUnavailable` are thrown at once.
+ */
+export async function untilAnswered<T>(
+  clock: Clock,
+  call: () => Promise<T>,
+  mayWait: (attempts: number) => boolean,
+): Promise<T> {
+  let pauseMs = FIRST_PAUSE_MS;
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || !mayWait(attempts)) throw error;
+    }
+    await new Promise<void>((resume) => {
+      clock.after(pauseMs, resume);
+    });
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+}
