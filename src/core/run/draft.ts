@@ -101,10 +101,8 @@ export class Draft {
   }
 
   /** Keeps a frame that says no more than that its list is open at the start; it gets a row when it first matters. */
-  putUnstored(frame: Frame): string {
-    const key = frameKey(frame);
-    this.frames.set(key, frame);
-    return key;
+  putUnstored(frame: Frame): void {
+    this.frames.set(frameKey(frame), frame);
   }
 
   /** Changes the leaf at the cursor of a frame. */
@@ -179,7 +177,7 @@ export class Draft {
     this.grant();
   }
 
-  /** Drops intents that were not granted; the frames stay as they were. */
+  /** Intents that were not granted are dropped; the frames stay as they were. */
   withdraw(): void {
     this.intents.clear();
     this.ready = [];

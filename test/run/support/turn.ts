@@ -290,9 +290,12 @@ async function commit(state: TurnState, settled: Settle | null): Promise<boolean
   return verdict.granted;
 }
 
-/** Each revision is lost once; the second try goes through. */
+/** What a commit says is lost once; the second try goes through. */
 function isFirstTry(world: World, turn: TurnCommit): boolean {
-  const key = `${turn.instanceId}@${turn.rev}`;
+  const rows = turn.rows.map((row) => [row.blockId, row.iteration, row.kind, row.attempt]);
+  const frames = turn.frames.map(({ frame }) => [frame.blockId, frame.branch, frame.iteration, frame.cursor]);
+  const said = [turn.instanceId, turn.runNo, rows, frames, turn.inboxDone, turn.settle?.state];
+  const key = JSON.stringify(said);
   if (world.lost.has(key)) return false;
   world.lost.add(key);
   return true;

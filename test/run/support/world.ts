@@ -31,7 +31,7 @@ export interface World {
   readonly calls: Call[];
   /** Instants at which calls that began once end, by what they are calls of. */
   readonly ends: Map<string, number>;
-  /** Commits that were lost with a crash, as `<instance>@<rev>`. */
+  /** What was in commits that were lost with a crash. */
   readonly lost: Set<string>;
   readonly escalations: { readonly handler: string; readonly params: Json }[];
   readonly envFor: () => Env;

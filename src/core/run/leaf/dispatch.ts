@@ -80,7 +80,6 @@ function requestCall(
     draft.room -= 1;
     draft.intend(frame, running);
   }
-  const timeoutMs = block.timeout ?? draft.env.defaultsOf(block.handler).timeoutMs ?? null;
   draft.ready.push({
     frameKey: place.key,
     blockId: block.id,
@@ -90,16 +89,21 @@ function requestCall(
     attempt: leaf.attempt,
     redelivery: again,
     pure: call.pure,
-    timeoutMs,
+    timeoutMs: block.timeout ?? draft.env.defaultsOf(block.handler).timeoutMs ?? null,
     shielded: isProtected(place, block),
     context: contextView(draft, place, block, leaf.attempt),
     idempotencyKey: idempotencyKey(draft.record, leaf, block.id, innerIteration(frame)),
-    intentFirst: (block.on_uncertain ?? 'retry') !== 'retry' || isSagaAction(draft, place),
+    intentFirst: needsIntentFirst(draft, place, block),
     leaf: running,
   });
 }
 
-/** RULINGS A22: the intent of a saga action is durable before the effect, so that it can be undone ([I33]). */
-function isSagaAction(draft: Draft, place: Place): boolean {
+/**
+ * RULINGS A22: the intent of a saga action is durable before the effect, so that it can be undone ([I33]), and the one of
+ * an at-most-once step, so that it is not called again. So is that of a step which a cancel must let finish: after a
+ * crash nothing else says that it had started (17.3).
+ */
+function needsIntentFirst(draft: Draft, place: Place, block: StepBlock): boolean {
+  if ((block.on_uncertain ?? 'retry') !== 'retry' || !block.cancellable) return true;
   return place.path.some((key) => draft.frames.get(key)?.detail.kind === 'saga');
 }
