@@ -60,15 +60,14 @@ export function createLiveApi(underTest: StoreUnderTest): LiveApi {
   };
   const api = createFixture({}, overrides);
   engine.loop.start();
-  const driven = (send: ApiFixture['call']) => (method: string, path: string, options?: CallOptions) =>
-    awaitOn(time, send(method, path, options));
-  const call = driven(api.call);
+  const call = (method: string, path: string, options?: CallOptions) =>
+    awaitOn(time, api.call(method, path, options));
   return {
     ...api,
     logged,
     time,
     call,
-    send: driven(api.send),
+    send: (method, path, options) => awaitOn(time, api.send(method, path, options)),
     until: async (id, ...states) => {
       const there = async () => states.includes((await store.getInstance(null, id))?.state ?? '');
       if (!(await time.until(there, 3_600_000))) {
