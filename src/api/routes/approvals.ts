@@ -1,7 +1,7 @@
 import { listApprovals } from '../../engine/list-approvals.ts';
 import { defineRoute, okay } from '../route.ts';
 import { ApprovalPage, ApprovalQuery, showApproval } from '../schemas/approval.ts';
-import { NoParameters } from '../schemas/common.ts';
+import { NoParameters } from '../schemas/wire-values.ts';
 
 const list = defineRoute({
   method: 'GET',

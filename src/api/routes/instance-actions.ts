@@ -10,7 +10,7 @@ import {
   SignalSent,
   StatePatchBody,
 } from '../schemas/actions.ts';
-import { IdPath, NoParameters } from '../schemas/common.ts';
+import { IdPath, NoParameters } from '../schemas/wire-values.ts';
 
 const tag = 'instance actions';
 

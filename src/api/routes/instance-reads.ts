@@ -3,7 +3,13 @@ import { explainInstance } from '../../engine/explain-instance.ts';
 import { readTree } from '../../engine/read-tree.ts';
 import { notFound } from '../../engine/refusal.ts';
 import { defineRoute, okay, type Answer } from '../route.ts';
-import { CountParameter, FilterParameter, IdPath, limitParameter, NoParameters } from '../schemas/common.ts';
+import {
+  CountParameter,
+  FilterParameter,
+  IdPath,
+  limitParameter,
+  NoParameters,
+} from '../schemas/wire-values.ts';
 import { ExplanationBody, showExplanation } from '../schemas/explanation.ts';
 import { InstanceList, showInstance } from '../schemas/instance.ts';
 import { AuditList, LogList, OutputList, showAudit, showLog, showOutput } from '../schemas/output.ts';

@@ -2,7 +2,7 @@ import { startBatch, startInstance } from '../../engine/start-instances.ts';
 import { notFound } from '../../engine/refusal.ts';
 import { listPage } from '../list-page.ts';
 import { created, defineBodyRoute, defineRoute, okay } from '../route.ts';
-import { IdPath, NoParameters } from '../schemas/common.ts';
+import { IdPath, NoParameters } from '../schemas/wire-values.ts';
 import { InstanceBody, InstanceList, InstancePage, showInstance } from '../schemas/instance.ts';
 import { InstanceQuery } from '../schemas/instance-query.ts';
 import { BatchBody, BatchStarted, StartBody, StartedBody } from '../schemas/start.ts';

@@ -9,7 +9,7 @@ import type { Caller } from '../../engine/use-case.ts';
 import type { SequenceName } from '../../ports/store/catalog.ts';
 import { listPage } from '../list-page.ts';
 import { created, defineBodyRoute, defineRoute, noContent, okay } from '../route.ts';
-import { IdPath, JsonValue, NoParameters } from '../schemas/common.ts';
+import { IdPath, JsonValue, NoParameters } from '../schemas/wire-values.ts';
 import {
   PublishedBody,
   SequenceBody,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ok } from '../../core/result.ts';
-import { NoParameters } from '../schemas/common.ts';
+import { NoParameters } from '../schemas/wire-values.ts';
 import { EMPTY_METRICS } from '../metrics.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import { defineRoute, okay, type Answer } from '../route.ts';

@@ -13,7 +13,7 @@ import {
   Timestamp,
   timestamp,
   Uuid,
-} from '../schemas/common.ts';
+} from '../schemas/wire-values.ts';
 import { ContextBody, showContext } from '../schemas/instance.ts';
 
 /** The newest transitions that are shown. */

@@ -4,7 +4,7 @@ import { fireTrigger } from '../../engine/fire-trigger.ts';
 import { notFound } from '../../engine/refusal.ts';
 import { createTrigger } from '../../engine/triggers.ts';
 import { created, defineBodyRoute, defineRoute, noContent, okay } from '../route.ts';
-import { NoParameters, SlugPath } from '../schemas/common.ts';
+import { NoParameters, SlugPath } from '../schemas/wire-values.ts';
 import {
   FiredBody,
   showTrigger,

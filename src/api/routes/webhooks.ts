@@ -4,7 +4,7 @@ import { receiveWebhook } from '../../engine/receive-webhook.ts';
 import { refuse } from '../../engine/refusal.ts';
 import { parseJsonBytes } from '../read-body.ts';
 import { defineRoute } from '../route.ts';
-import { NoParameters, SlugPath } from '../schemas/common.ts';
+import { NoParameters, SlugPath } from '../schemas/wire-values.ts';
 import { WebhookBody } from '../schemas/trigger.ts';
 
 const receive = defineRoute({

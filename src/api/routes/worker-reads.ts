@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { notFound } from '../../engine/refusal.ts';
 import { defineRoute, okay } from '../route.ts';
-import { FilterParameter, IdPath, limitParameter, NoParameters } from '../schemas/common.ts';
+import { FilterParameter, IdPath, limitParameter, NoParameters } from '../schemas/wire-values.ts';
 import {
   AttemptList,
   HandlersBody,

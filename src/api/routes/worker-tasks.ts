@@ -1,7 +1,7 @@
 import { pollTasks } from '../../engine/poll-tasks.ts';
 import { heartbeatTask, reportTask, type TaskClaim } from '../../engine/report-task.ts';
 import { defineBodyRoute, emptyOkay, okay } from '../route.ts';
-import { IdPath, NoParameters } from '../schemas/common.ts';
+import { IdPath, NoParameters } from '../schemas/wire-values.ts';
 import {
   CompleteBody,
   FailBody,

@@ -1,7 +1,14 @@
 import * as z from 'zod';
 import { isJsonObject, member } from '../../core/json.ts';
 import type { ContextSections } from '../../core/run/record.ts';
-import { InstanceStateName, JsonObjectValue, JsonValue, optional, TimestampInput, Uuid } from './common.ts';
+import {
+  InstanceStateName,
+  JsonObjectValue,
+  JsonValue,
+  optional,
+  TimestampInput,
+  Uuid,
+} from './wire-values.ts';
 
 /** Body of `PATCH /instances/{id}/state` (http-api.md 6.1). */
 export const StatePatchBody = z.object({ state: InstanceStateName, next_fire_at: optional(TimestampInput) });

@@ -10,7 +10,7 @@ import {
   timestamp,
   Uuid,
   UuidFilter,
-} from './common.ts';
+} from './wire-values.ts';
 
 /** A gate that waits for a person (http-api.md 10). */
 export const ApprovalBody = z.object({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Explanation } from '../../engine/explanation.ts';
-import { InstanceStateName, optionalTimestamp, Timestamp, timestamp, Uuid } from './common.ts';
+import { InstanceStateName, optionalTimestamp, Timestamp, timestamp, Uuid } from './wire-values.ts';
 
 /** Answer of `GET /instances/{id}/explain`. The words are explained at `Explanation`. */
 export const ExplanationBody = z.object({

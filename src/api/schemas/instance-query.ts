@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { INSTANCE_STATES, type InstanceState } from '../../core/run/states.ts';
-import { FilterParameter, limitParameter, OffsetParameter, UuidFilter } from './common.ts';
+import { FilterParameter, limitParameter, OffsetParameter, UuidFilter } from './wire-values.ts';
 
 /** A comma list of states; blank means all. */
 const StatesParameter = FilterParameter.transform((text) =>

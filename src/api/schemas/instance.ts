@@ -10,7 +10,7 @@ import {
   Timestamp,
   timestamp,
   Uuid,
-} from './common.ts';
+} from './wire-values.ts';
 
 /** Owned by the engine (sequences.md 11.4); a client cannot write it. */
 const RuntimeBody = z.object({

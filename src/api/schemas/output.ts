@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { markerOf, type OutputRow } from '../../core/run/output-row.ts';
 import type { AuditRow } from '../../ports/store/reads.ts';
 import type { StepLogLine } from '../../core/run/changes.ts';
-import { JsonObjectValue, JsonValue, Timestamp, timestamp, Uuid } from './common.ts';
+import { JsonObjectValue, JsonValue, Timestamp, timestamp, Uuid } from './wire-values.ts';
 
 /** One recorded result (http-api.md 5.4); rows of a list are in the order of execution. */
 export const OutputBody = z.object({

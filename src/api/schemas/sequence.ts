@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { SequenceStatus } from '../../core/definition/document.ts';
 import { mergeObjects, type JsonObject } from '../../core/json.ts';
 import type { SequenceRecord } from '../../ports/store/catalog.ts';
-import { FilterParameter, JsonObjectValue, limitParameter, OffsetParameter, Uuid } from './common.ts';
+import { FilterParameter, JsonObjectValue, limitParameter, OffsetParameter, Uuid } from './wire-values.ts';
 
 /** The stored document with status and `deprecated` of the row (http-api.md 3.1). */
 export const SequenceBody = JsonObjectValue;

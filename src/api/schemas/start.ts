@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { StartInput } from '../../engine/start-instances.ts';
-import { JsonObjectValue, JsonValue, optional, PriorityInput, TimestampInput, Uuid } from './common.ts';
+import { JsonObjectValue, JsonValue, optional, PriorityInput, TimestampInput, Uuid } from './wire-values.ts';
 
 const Limit = optional(z.int().min(0));
 

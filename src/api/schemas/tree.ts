@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { TreeNode } from '../../core/run/tree.ts';
-import { JsonValue, optionalTimestamp, Timestamp, Uuid } from './common.ts';
+import { JsonValue, optionalTimestamp, Timestamp, Uuid } from './wire-values.ts';
 
 /** The run-time position of one block (http-api.md 5.4, DESIGN 8). */
 export const NodeBody = z.object({

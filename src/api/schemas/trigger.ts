@@ -9,7 +9,7 @@ import {
   Timestamp,
   timestamp,
   Uuid,
-} from './common.ts';
+} from './wire-values.ts';
 
 const TriggerType = z.enum(['webhook', 'event', 'nats', 'file_watch', 'activepieces_poll']);
 

@@ -14,7 +14,7 @@ import {
   timestamp,
   TimestampInput,
   Uuid,
-} from './common.ts';
+} from './wire-values.ts';
 
 const TaskState = z.enum(['pending', 'claimed', 'completed', 'failed']);
 
