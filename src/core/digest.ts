@@ -18,7 +18,7 @@ export function hmacSha256(secret: string, message: Uint8Array): Uint8Array {
  */
 export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   let difference = left.length ^ right.length;
-  for (let index = 0; index < left.length; index += 1) difference |= (left[index] ?? 0) ^ (right[index] ?? 0);
+  for (const [index, byte] of left.entries()) difference |= byte ^ (right[index] ?? 0);
   return difference === 0;
 }
 

@@ -101,8 +101,9 @@ function openContainer(scan: Scan, isObject: boolean, close: number): DoorProble
     scan.at += 1;
     return null;
   }
-  scan.open.push({ isObject, count: 0, keyFrom: 0, keyTo: 0 });
-  return enterMember(scan) ?? 'next value';
+  const container: Container = { isObject, count: 0, keyFrom: 0, keyTo: 0 };
+  scan.open.push(container);
+  return enterMember(scan, container) ?? 'next value';
 }
 
 /** After a value: closes what ends here, then stands before the next value or at the end of the text. */
@@ -116,7 +117,7 @@ function scanAfterValue(scan: Scan): DoorProblem | 'next value' | 'end' {
     const unit = scan.text.charCodeAt(scan.at);
     if (unit === COMMA) {
       scan.at += 1;
-      return enterMember(scan) ?? 'next value';
+      return enterMember(scan, container) ?? 'next value';
     }
     if (unit !== (container.isObject ? CLOSE_BRACE : CLOSE_BRACKET)) return unexpected(scan);
     scan.open.pop();
@@ -125,9 +126,7 @@ function scanAfterValue(scan: Scan): DoorProblem | 'next value' | 'end' {
 }
 
 /** Counts the member or element that begins here and reads the key of a member with its colon. */
-function enterMember(scan: Scan): DoorProblem | null {
-  const container = scan.open.at(-1);
-  if (container === undefined) return null;
+function enterMember(scan: Scan, container: Container): DoorProblem | null {
   container.count += 1;
   if (container.count > scan.limits.maxPerContainer) {
     scan.open.pop();
