@@ -4,11 +4,13 @@ import type { Json, JsonObject } from '../json.ts';
 import type { Draft } from './draft.ts';
 import type { Dispatch } from './env.ts';
 import { cancelBelow } from './cancel-subtree.ts';
-import { ROOT_KEY, frameKey } from './frame.ts';
+import { type Frame, ROOT_KEY, frameKey } from './frame.ts';
 import type { Needs } from './knowledge.ts';
 import { failLeaf, settleAttempt } from './leaf/finish.ts';
 import { freshLeaf } from './leaf/fresh-leaf.ts';
-import { placeOf } from './place.ts';
+import { addNodeRow, placeOf } from './place.ts';
+import { currentList } from './plan.ts';
+import { goTo } from './settle.ts';
 import { walk } from './walk.ts';
 
 /**
@@ -19,17 +21,15 @@ export function advance(
   draft: Draft,
   options: { readonly room: number; readonly mayRun: boolean },
 ): Needs | null {
-  draft.ready = [];
+  draft.withdraw();
   draft.runnableLeft = false;
   if (draft.terminal || (!draft.cancelling && (draft.state === 'paused' || !options.mayRun))) return null;
   walk(draft, options);
-  const goesOn = draft.rootEnd === null && draft.moved;
-  if (goesOn && (draft.state === 'waiting' || draft.state === 'scheduled')) draft.transition('running');
-  // A paused run whose cancel has to drain goes on by way of scheduled ([CAN-6]).
-  if (goesOn && draft.state === 'paused') {
-    draft.transition('scheduled');
-    draft.transition('running');
-  }
+  // What was ready when its branch was visited may have been cancelled by a later one, such as the winner of a race.
+  draft.ready = draft.ready.filter((dispatch) => draft.frames.get(dispatch.frameKey)?.state === 'open');
+  // A paused run whose cancel has to drain goes on, even when it only waits for what is protected ([CAN-6]).
+  const goesOn = draft.moved || draft.state === 'paused';
+  if (draft.rootEnd === null && goesOn) goTo(draft, 'running');
   return draft.knowledge.takeNeeds();
 }
 
@@ -57,7 +57,15 @@ export function finishCall(draft: Draft, dispatch: Dispatch, outcome: Answer['ou
   draft.inFlight.delete(dispatch.frameKey);
   const frame = draft.frames.get(dispatch.frameKey);
   const block = draft.plan.nodes.get(dispatch.blockId)?.block;
-  if (frame === undefined || frame.state !== 'open' || block?.type !== 'step' || draft.terminal) {
+  // What a cancel has reached gives no result any more, finished or not ([CAN-8]).
+  const cancelled = draft.cancelling && !dispatch.shielded;
+  if (
+    frame === undefined ||
+    frame.state !== 'open' ||
+    block?.type !== 'step' ||
+    draft.terminal ||
+    cancelled
+  ) {
     noteLateResult(draft, dispatch, outcome.ok);
     return;
   }
@@ -102,19 +110,30 @@ export function cancelAtOnce(draft: Draft): void {
   draft.rootEnd = 'cancelled';
 }
 
-/** [REC-3]: the run is given up. The leaf that was in flight (or stands at a cursor) carries the failure. */
+/** [REC-3]: the run is given up. The leaf that was in flight, or the first one that was next, carries the failure. */
 export function giveUp(draft: Draft, failure: Failure): void {
-  const frames = [...draft.frames.values()];
-  const inFlight = frames.find((frame) => frame.leaf !== null && frame.leaf.dispatchedAt !== null);
-  const suspect = inFlight ?? frames.at(-1);
+  draft.ensureRoot();
+  const lists = [...draft.frames.values()].filter((frame) => hasBlock(draft, frame));
+  const inFlight = lists.find((frame) => frame.leaf !== null && frame.leaf.dispatchedAt !== null);
+  // Frames are made from the outside in: the last list has no open composite at its cursor.
+  const suspect = inFlight ?? lists.findLast((frame) => frame.leaf !== null) ?? lists.at(-1);
   if (suspect === undefined) return;
   const place = placeOf(draft, frameKey(suspect));
   failLeaf(draft, place, suspect.leaf ?? freshLeaf(draft.env.now), failure);
-  for (const key of place.path) {
-    const frame = draft.frames.get(key);
-    if (frame !== undefined) draft.put({ ...frame, state: 'failed' });
-  }
+  for (const key of place.path) failFrame(draft, key);
   const root = draft.frames.get(ROOT_KEY);
-  if (root !== undefined) cancelBelow(draft, { ...root, state: 'failed' });
+  if (root !== undefined) cancelBelow(draft, root);
   draft.rootEnd = 'failed';
+}
+
+/** An open list in which something stands at the cursor. */
+function hasBlock(draft: Draft, frame: Frame): boolean {
+  return frame.state === 'open' && currentList(draft.plan, frame)[frame.cursor] !== undefined;
+}
+
+function failFrame(draft: Draft, key: string): void {
+  const frame = draft.frames.get(key);
+  if (frame === undefined) return;
+  draft.put({ ...frame, state: 'failed' });
+  if (frame.detail.kind !== 'root' && frame.detail.kind !== 'branch') addNodeRow(draft, frame, 'failed');
 }

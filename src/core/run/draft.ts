@@ -130,9 +130,7 @@ export class Draft {
 
   /** The frame as it becomes when the next commit grants its intent. */
   intend(frame: Frame, leaf: Leaf): void {
-    const key = frameKey(frame);
-    this.dirty.add(key);
-    this.intents.set(key, { ...frame, leaf });
+    this.intents.set(frameKey(frame), { ...frame, leaf });
   }
 
   /** Rows that wait for the next commit; the walk pauses when there are many (RULINGS A38). */
@@ -177,7 +175,7 @@ export class Draft {
     this.grant();
   }
 
-  /** Intents that were not granted are dropped; the frames stay as they were. */
+  /** Intents that were not granted, or that nobody is going to act on, are dropped; the frames stay as they were. */
   withdraw(): void {
     this.intents.clear();
     this.ready = [];
@@ -250,7 +248,7 @@ export class Draft {
   get hasChanges(): boolean {
     const p = this.pending;
     return (
-      this.dirty.size > this.intents.size ||
+      [...this.dirty].some((key) => !this.intents.has(key)) ||
       p.rows.length + p.framesDeleted.length + p.inboxDone.length + p.tasksCreated.length > 0 ||
       p.childrenStarted.length + p.audit.length + p.supersede.length + p.kv.length > 0 ||
       this.instance.hasChanges
@@ -260,7 +258,7 @@ export class Draft {
   /** What the next commit writes; the draft then collects anew. */
   takeChanges(): Changes {
     const frames: FrameWrite[] = [];
-    for (const key of new Set([...this.dirty, ...this.claimed])) {
+    for (const key of new Set([...this.dirty, ...this.claimed, ...this.intents.keys()])) {
       const frame = this.frames.get(key);
       if (frame === undefined) continue;
       frames.push({ frame, intent: this.intents.get(key) ?? null });
