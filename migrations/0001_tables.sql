@@ -57,7 +57,7 @@ CREATE TABLE stepwell.task_instances (
   epoch bigint NOT NULL DEFAULT 0,
   open_waits integer NOT NULL DEFAULT 0,
   wake_seq bigint NOT NULL DEFAULT 0,
-  given_seq bigint NOT NULL DEFAULT 0,
+  seen_seq bigint NOT NULL DEFAULT 0,
   cancel_seq bigint NOT NULL DEFAULT 0,
   cancel_requested_at timestamptz,
   updated_at timestamptz NOT NULL,

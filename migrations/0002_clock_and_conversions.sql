@@ -31,12 +31,14 @@ RETURN state IN ('completed', 'failed', 'cancelled');
 
 -- Bytes of a value as canonical JSON: the text of jsonb has one space after each colon and each comma.
 CREATE FUNCTION stepwell.canonical_bytes(value jsonb) RETURNS bigint
-LANGUAGE sql IMMUTABLE
-RETURN octet_length(value::text) - (
-  SELECT coalesce(sum(
-    CASE jsonb_typeof(part)
-      WHEN 'array' THEN greatest(jsonb_array_length(part) - 1, 0)
-      ELSE greatest(2 * (SELECT count(*) FROM jsonb_object_keys(part)) - 1, 0)
-    END), 0)
-  FROM jsonb_path_query(value, 'strict $.** ? (@.type() == "object" || @.type() == "array")') AS part
-);
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  RETURN octet_length(value::text) - (
+    SELECT coalesce(sum(
+      CASE jsonb_typeof(part)
+        WHEN 'array' THEN greatest(jsonb_array_length(part) - 1, 0)
+        ELSE greatest(2 * (SELECT count(*) FROM jsonb_object_keys(part)) - 1, 0)
+      END), 0)
+    FROM jsonb_path_query(value, 'strict $.** ? (@.type() == "object" || @.type() == "array")') AS part
+  );
+END $$;

@@ -66,16 +66,6 @@ BEGIN
     JOIN stepwell.task_instances i ON i.id = u.id);
 END $$;
 
--- The highest seq of the facts that a claim hands out: all of them, unless there are more than fit into one answer.
-CREATE FUNCTION stepwell.handed_out_seq(p_instance uuid, p_wake_seq bigint) RETURNS bigint
-LANGUAGE plpgsql VOLATILE AS $$
-BEGIN
-  RETURN coalesce((
-    SELECT s.seq FROM stepwell.signal_inbox s
-    WHERE s.instance_id = p_instance AND NOT s.delivered
-    ORDER BY s.seq OFFSET 999 LIMIT 1), p_wake_seq);
-END $$;
-
 -- Which of these locked instances find no free slot of their concurrency key ([CONC-1], RULINGS A31). The lock of the
 -- key comes first; only the statement after it counts.
 CREATE FUNCTION stepwell.without_slot(p_ids uuid[], p_now timestamptz) RETURNS uuid[]
@@ -181,7 +171,7 @@ BEGIN
       p_ids := ARRAY(
         SELECT u.id FROM unnest(p_ids) WITH ORDINALITY AS u(id, position)
         JOIN stepwell.task_instances i ON i.id = u.id
-        WHERE NOT (u.id = ANY (v_denied)) OR i.wake_seq > i.given_seq
+        WHERE NOT (u.id = ANY (v_denied)) OR i.wake_seq > i.seen_seq
         ORDER BY u.position);
     END IF;
   END IF;
@@ -192,7 +182,6 @@ BEGIN
       lease_owner = p_owner,
       epoch = i.epoch + 1,
       due_at = NULL,
-      given_seq = CASE WHEN i.wake_seq > 1000 THEN stepwell.handed_out_seq(i.id, i.wake_seq) ELSE i.wake_seq END,
       claims_without_progress = i.claims_without_progress + 1,
       claimed_alone = false,
       updated_at = p_now,
@@ -449,9 +438,6 @@ BEGIN
   END IF;
 
   IF r.lease_token = p_token AND r.lease_until > v_now THEN
-    UPDATE stepwell.task_instances i
-    SET given_seq = CASE WHEN r.wake_seq > 1000 THEN stepwell.handed_out_seq(i.id, r.wake_seq) ELSE r.wake_seq END
-    WHERE i.id = r.id AND i.given_seq <> r.wake_seq;
     RETURN json_build_object('status', 'claimed', 'now', stepwell.to_ms(v_now),
       'claims', stepwell.claims_json(ARRAY[r.id], v_now));
   END IF;
@@ -477,8 +463,7 @@ BEGIN
   IF p_operator THEN
     UPDATE stepwell.task_instances i
     SET lease_until = v_now + p_lease_ms * interval '1 millisecond', lease_token = p_token, lease_owner = p_owner,
-      epoch = i.epoch + 1, due_at = NULL, claimed_alone = false, updated_at = v_now,
-      given_seq = CASE WHEN i.wake_seq > 1000 THEN stepwell.handed_out_seq(i.id, i.wake_seq) ELSE i.wake_seq END
+      epoch = i.epoch + 1, due_at = NULL, claimed_alone = false, updated_at = v_now
     WHERE i.id = r.id;
     v_taken := ARRAY[r.id];
   ELSE
@@ -596,7 +581,7 @@ BEGIN
       AS x("tenantId" text, "instanceId" uuid, epoch bigint, "leaseToken" uuid, "seenSeq" bigint)
     JOIN stepwell.task_instances i ON i.id = x."instanceId" AND i.tenant_id = x."tenantId"
       AND i.epoch = x.epoch AND i.lease_token = x."leaseToken"
-    WHERE i.wake_seq > greatest(x."seenSeq", i.given_seq));
+    WHERE i.wake_seq > greatest(x."seenSeq", i.seen_seq));
 END $$;
 
 CREATE FUNCTION stepwell.next_wake_v1() RETURNS json

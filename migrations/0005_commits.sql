@@ -35,11 +35,11 @@ RETURN CASE
   WHEN row_epoch IS DISTINCT FROM (turn ->> 'epoch')::bigint THEN 'fenced'
   WHEN row_rev = (turn ->> 'rev')::bigint + 1 AND row_committed = (turn ->> 'leaseToken')::uuid THEN 'already'
   WHEN row_token IS DISTINCT FROM (turn ->> 'leaseToken')::uuid THEN 'fenced'
-  WHEN row_rev <> (turn ->> 'rev')::bigint THEN 'bug: the instance is at rev ' || row_rev
-  WHEN row_run_no <> (turn ->> 'runNo')::integer THEN 'bug: the present run is ' || row_run_no
-  WHEN row_wake_seq < (turn ->> 'seenSeq')::bigint THEN 'bug: the last fact given out is ' || row_wake_seq
+  WHEN row_rev <> (turn ->> 'rev')::bigint THEN 'bug: the instance is at rev ' || row_rev::text
+  WHEN row_run_no <> (turn ->> 'runNo')::integer THEN 'bug: the present run is ' || row_run_no::text
+  WHEN row_wake_seq < (turn ->> 'seenSeq')::bigint THEN 'bug: the last fact given out is ' || row_wake_seq::text
   WHEN turn -> 'patch' ? 'newRun' AND (turn -> 'patch' -> 'newRun' ->> 'runNo')::integer <> row_run_no + 1
-    THEN 'bug: the next run is ' || row_run_no + 1
+    THEN 'bug: the next run is ' || (row_run_no + 1)::text
   WHEN stepwell.is_terminal(turn -> 'patch' ->> 'state')
     AND turn -> 'settle' ->> 'state' IS DISTINCT FROM turn -> 'patch' ->> 'state' THEN 'bug: an end needs a settle'
   WHEN row_cancel_seq > seen AND NOT turn ? 'protected' THEN 'refused'
@@ -50,19 +50,18 @@ END;
 -- Context data after a turn: replaced as a whole, then keys set, then keys removed; keys are set in an
 -- object, so data that is none starts afresh ([CTX-2]).
 CREATE FUNCTION stepwell.patched_data(data jsonb, turn jsonb) RETURNS jsonb
-LANGUAGE sql IMMUTABLE
-RETURN CASE
-  WHEN turn ? 'dataSet' THEN
-    (CASE WHEN jsonb_typeof(coalesce(turn -> 'data', data)) = 'object' THEN coalesce(turn -> 'data', data) ELSE '{}' END
-      || (turn -> 'dataSet'))
-    - ARRAY(SELECT jsonb_array_elements_text(coalesce(turn -> 'dataRemoved', '[]')))
-  WHEN turn ? 'dataRemoved' THEN
-    CASE WHEN jsonb_typeof(coalesce(turn -> 'data', data)) = 'object'
-      THEN coalesce(turn -> 'data', data) - ARRAY(SELECT jsonb_array_elements_text(turn -> 'dataRemoved'))
-      ELSE coalesce(turn -> 'data', data) END
-  WHEN turn ? 'data' THEN turn -> 'data'
-  ELSE data
-END;
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  v_data jsonb := coalesce(turn -> 'data', data);
+BEGIN
+  IF turn ? 'dataSet' THEN
+    v_data := CASE WHEN jsonb_typeof(v_data) = 'object' THEN v_data ELSE '{}' END || (turn -> 'dataSet');
+  END IF;
+  IF turn ? 'dataRemoved' AND jsonb_typeof(v_data) = 'object' THEN
+    v_data := v_data - ARRAY(SELECT jsonb_array_elements_text(turn -> 'dataRemoved'));
+  END IF;
+  RETURN v_data;
+END $$;
 
 CREATE FUNCTION stepwell.root_after(root jsonb, turn jsonb, granted boolean) RETURNS jsonb
 LANGUAGE sql IMMUTABLE
@@ -358,13 +357,14 @@ BEGIN
     PERFORM stepwell.close_tasks(r.ids, 'cancelled', r.at);
   END LOOP;
   FOR r IN
-    SELECT c.id, c.tenant_id, t.at
+    -- A child of this very commit is seen by nobody else yet and needs no lock.
+    SELECT c.id, c.tenant_id, t.at, c.xmin = pg_current_xact_id()::xid AS fresh
     FROM unnest(a) AS t
     JOIN stepwell.task_instances c ON c.parent_instance_id = t.instance_id AND c.tenant_id = t.tenant_id
     WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to) AND NOT stepwell.is_terminal(c.state)
     ORDER BY c.id
   LOOP
-    IF NOT (r.id = ANY (coalesce(p_others, '{}'))) THEN
+    IF NOT (r.fresh OR r.id = ANY (coalesce(p_others, '{}'))) THEN
       -- A child that came into being between the look and the lock: everything is undone and done again.
       RAISE EXCEPTION 'a child appeared while its parent ended' USING ERRCODE = 'serialization_failure';
     END IF;
@@ -420,14 +420,16 @@ CREATE FUNCTION stepwell.update_turns(a stepwell.checked_turn[]) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   UPDATE stepwell.task_instances i
-  SET data = stepwell.patched_data(i.data, t.body),
+  SET data = CASE WHEN t.body ? 'dataSet' OR t.body ? 'dataRemoved' THEN stepwell.patched_data(i.data, t.body)
+      ELSE coalesce(t.body -> 'data', i.data) END,
     claims_without_progress = CASE WHEN t.body ? 'progress' THEN 0 ELSE i.claims_without_progress END,
     suspect = false,
     granted = t.granted,
     has_history = i.has_history OR t.body ? 'history',
     rev = t.rev,
     progress_at = t.at,
-    given_seq = t.seen,
+    -- Facts that the end drops count as seen: they do not wake a later run.
+    seen_seq = CASE WHEN stepwell.is_terminal(t.settles_to) THEN i.wake_seq ELSE t.seen END,
     committed_token = i.lease_token,
     current_step = coalesce(t.body -> 'current', CASE WHEN NOT t.new_run THEN i.current_step END),
     root_frame = stepwell.root_after(i.root_frame, t.body, t.granted),
@@ -446,7 +448,7 @@ BEGIN
       WHEN t.patch ? 'cancelRequestedAt' THEN stepwell.from_ms((t.patch ->> 'cancelRequestedAt')::bigint)
       WHEN t.new_run THEN NULL ELSE i.cancel_requested_at END,
     state = coalesce(t.settles_to, t.patch ->> 'state', i.state),
-    failure = CASE WHEN t.settle ? 'failure' THEN t.settle -> 'failure' WHEN t.new_run THEN NULL ELSE i.failure END,
+    failure = CASE WHEN t.settle IS NOT NULL THEN t.settle -> 'failure' WHEN t.new_run THEN NULL ELSE i.failure END,
     next_fire_at = CASE WHEN t.settle IS NULL THEN i.next_fire_at
       ELSE stepwell.from_ms((t.settle ->> 'nextFireAt')::bigint) END,
     -- A settle decides from the row whether a fact came in after the last one the turn was given (RULINGS A5).
@@ -495,13 +497,13 @@ BEGIN
       PERFORM 1 FROM stepwell.task_instances i WHERE i.id = ANY (v_others || v_id) ORDER BY i.id FOR NO KEY UPDATE;
     END IF;
   END IF;
-  SELECT i.epoch, i.lease_token, i.committed_token, i.rev, i.wake_seq, i.given_seq, i.cancel_seq, i.run_no, i.granted,
+  SELECT i.epoch, i.lease_token, i.committed_token, i.rev, i.wake_seq, i.seen_seq, i.cancel_seq, i.run_no, i.granted,
     i.progress_at, i.state, i.concurrency_key
   INTO r
   FROM stepwell.task_instances i WHERE i.id = v_id AND i.tenant_id = v_tenant
   FOR NO KEY UPDATE;
   v_now := stepwell.sw_now();
-  v_seen := greatest((v ->> 'seenSeq')::bigint, r.given_seq);
+  v_seen := greatest((v ->> 'seenSeq')::bigint, r.seen_seq);
   v_verdict := stepwell.turn_verdict(r.epoch, r.lease_token, r.committed_token, r.rev, r.wake_seq, r.cancel_seq, r.run_no,
     v_seen, v);
   IF v_verdict = 'ok' AND p ? 'done' THEN
@@ -528,14 +530,14 @@ BEGIN
     PERFORM stepwell.update_turns(a);
   ELSE
     UPDATE stepwell.task_instances i
-    SET data = stepwell.patched_data(i.data, v),
+    SET data = CASE WHEN v ? 'dataSet' OR v ? 'dataRemoved' THEN stepwell.patched_data(i.data, v) ELSE coalesce(v -> 'data', i.data) END,
       recovery_count = CASE WHEN v ? 'hasResult' THEN 0 ELSE i.recovery_count END,
       claims_without_progress = CASE WHEN v ? 'progress' THEN 0 ELSE i.claims_without_progress END,
       suspect = false,
       granted = v_granted,
       has_history = i.has_history OR v ? 'history',
       rev = i.rev + 1,
-      given_seq = v_seen,
+      seen_seq = v_seen,
       committed_token = i.lease_token,
       total_steps = i.total_steps + coalesce((v ->> 'steps')::bigint, 0),
       progress_at = v_at,
@@ -625,7 +627,7 @@ BEGIN
     SELECT (x.position - 1)::integer AS n, x.v, x.v ->> 'tenantId' AS tenant_id, (x.v ->> 'instanceId')::uuid AS instance_id,
       coalesce((x.v -> 'patch' -> 'newRun' ->> 'runNo')::integer, (x.v ->> 'runNo')::integer) AS run_no,
       (x.v ->> 'rev')::bigint AS turn_rev, x.v -> 'settle' ->> 'state' AS settles_to,
-      greatest((x.v ->> 'seenSeq')::bigint, i.given_seq) AS seen,
+      greatest((x.v ->> 'seenSeq')::bigint, i.seen_seq) AS seen,
       i.epoch AS row_epoch, i.lease_token AS row_token, i.committed_token AS row_committed, i.rev AS row_rev,
       i.wake_seq, i.cancel_seq AS row_cancel_seq, i.run_no AS row_run_no, i.progress_at, i.state AS row_state,
       i.concurrency_key, l.id IS NOT NULL AS locked

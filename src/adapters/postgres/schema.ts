@@ -75,7 +75,7 @@ export const taskInstances = stepwell.table('task_instances', {
   epoch: whole('epoch').notNull(),
   openWaits: integer('open_waits').notNull(),
   wakeSeq: whole('wake_seq').notNull(),
-  givenSeq: whole('given_seq').notNull(),
+  seenSeq: whole('seen_seq').notNull(),
   cancelSeq: whole('cancel_seq').notNull(),
   cancelRequestedAt: instant('cancel_requested_at'),
   updatedAt: instant('updated_at').notNull(),
