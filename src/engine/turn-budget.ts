@@ -1,8 +1,11 @@
+import type { CallOutcome } from './call-handler.ts';
 import type { Lease } from './lease.ts';
 import { STEPS_PER_TURN_AT_ONCE, type TurnDeps } from './turn-deps.ts';
 
-/** Bound of what pure leaves may gather before a commit (RULINGS A38). */
+/** Bounds of what pure leaves may gather before a commit (RULINGS A38). */
 const PURE_LEAVES_PER_COMMIT = 64;
+const PURE_BYTES_PER_COMMIT = 256 * 1024;
+const PURE_MS_PER_COMMIT = 100;
 /** No new leaf is started with less than this left of the invocation ([TURN-4]). */
 const RESERVE_MS = 5_000;
 
@@ -12,6 +15,8 @@ export class TurnBudget {
   private readonly lease: Lease;
   private stepsStarted = 0;
   private pureLeaves = 0;
+  private pureBytes = 0;
+  private pureSince = 0;
   private stopped = false;
 
   constructor(deps: TurnDeps, lease: Lease) {
@@ -42,17 +47,25 @@ export class TurnBudget {
     this.stepsStarted += 1;
   }
 
-  countPure(): void {
+  countPure(outcome: CallOutcome): void {
+    if (this.pureLeaves === 0) this.pureSince = this.deps.clock.monotonicMs();
     this.stepsStarted += 1;
     this.pureLeaves += 1;
+    if (outcome.ok) this.pureBytes += JSON.stringify(outcome.output).length;
   }
 
   /** Pure leaves have gathered enough: their rows go now. */
   get commitIsDue(): boolean {
-    return this.pureLeaves >= PURE_LEAVES_PER_COMMIT;
+    if (this.pureLeaves === 0) return false;
+    return (
+      this.pureLeaves >= PURE_LEAVES_PER_COMMIT ||
+      this.pureBytes >= PURE_BYTES_PER_COMMIT ||
+      this.deps.clock.monotonicMs() - this.pureSince >= PURE_MS_PER_COMMIT
+    );
   }
 
   committed(): void {
     this.pureLeaves = 0;
+    this.pureBytes = 0;
   }
 }

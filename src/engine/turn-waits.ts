@@ -5,9 +5,14 @@ export class TurnWaits {
   private readonly clock: Clock;
   private resume: (() => void) | null = null;
   private calmed: (() => void)[] = [];
+  private over = false;
 
   constructor(clock: Clock) {
     this.clock = clock;
+  }
+
+  get isWaiting(): boolean {
+    return this.resume !== null;
   }
 
   /** Ends the wait of the turn, if it waits. */
@@ -17,10 +22,16 @@ export class TurnWaits {
 
   /** Resolves when the turn waits next, or is over. */
   calm(): Promise<void> {
-    return new Promise<void>((resolve) => this.calmed.push(resolve));
+    return this.over ? Promise.resolve() : new Promise<void>((resolve) => this.calmed.push(resolve));
   }
 
-  becomeCalm(): void {
+  /** The turn is over: nobody waits for it any more. */
+  end(): void {
+    this.over = true;
+    this.becomeCalm();
+  }
+
+  private becomeCalm(): void {
     const waiting = this.calmed;
     this.calmed = [];
     for (const resolve of waiting) resolve();

@@ -1,17 +1,18 @@
 import { advance, finishCall } from '../core/run/advance.ts';
 import type { Settle } from '../core/run/changes.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
-import { applyFacts } from '../core/run/facts.ts';
 import { earliestWake, settle, settleUntouched, terminalState } from '../core/run/settle.ts';
-import type { Claim, InboxRow, TurnCommit } from '../ports/store/turn.ts';
+import { isTerminal } from '../core/run/states.ts';
+import type { Claim } from '../ports/store/turn.ts';
 import { type Lease, leaseOf } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
 import { TurnCalls } from './turn-calls.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { TurnClock } from './turn-clock.ts';
+import { TurnCommits } from './turn-commits.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { draftOf, giveUpAfterRecoveries } from './turn-draft.ts';
-import { type CallContext, callEscalations, hintsOf, startCall } from './turn-effects.ts';
+import { type CallContext, startCall } from './turn-effects.ts';
 import type { TurnEnd } from './turn-end.ts';
 import { type TurnReads, turnReads } from './turn-reads.ts';
 import { untilAnswered } from './until-answered.ts';
@@ -30,13 +31,13 @@ export class Turn {
   private readonly calls: TurnCalls;
   private readonly waits: TurnWaits;
   private readonly reads: TurnReads;
-  private rev: number;
-  private seenSeq = 0;
-  private mayRun: boolean;
-  private committedOnce = false;
-  private inboxCalled = false;
   private readonly budget: TurnBudget;
   private readonly clock: TurnClock;
+  private readonly commits: TurnCommits;
+  private mayRun: boolean;
+  /** A handler was called: from then on the turn knows what ran before it and what did not. */
+  private begun = false;
+  private inboxCalled = false;
 
   constructor(deps: TurnDeps, claim: Claim, now: number) {
     this.deps = deps;
@@ -45,19 +46,22 @@ export class Turn {
     this.waits = new TurnWaits(deps.clock);
     this.reads = turnReads(deps.store, deps.clock, this.lease);
     this.calls = new TurnCalls(deps, () => this.waits.interrupt());
-    this.rev = claim.instance.rev;
     this.mayRun = claim.mayRun;
     this.budget = new TurnBudget(deps, this.lease);
     this.clock = new TurnClock(deps.clock, now);
+    this.commits = new TurnCommits(deps, this.lease, this.clock, () => {
+      this.budget.committed();
+      this.calls.committed();
+    });
   }
 
-  /** Handlers are running: the runner watches the inbox of such turns. */
+  /** It waits for a handler or for a slot: the runner watches the inbox of such turns. */
   get isWaiting(): boolean {
-    return this.calls.size > 0;
+    return this.waits.isWaiting;
   }
 
   get seen(): number {
-    return this.seenSeq;
+    return this.commits.seen;
   }
 
   /** New facts may be there. Resolves when they are processed and a handler runs, or when the turn is over. */
@@ -97,15 +101,17 @@ export class Turn {
       return { kind: 'lost' };
     } finally {
       this.calls.abortAll();
-      this.waits.becomeCalm();
+      this.waits.end();
     }
   }
 
   private async runClaims(): Promise<TurnEnd> {
     let claim: Claim | null = this.claim;
     for (let reloads = 0; claim !== null && reloads < RELOADS_MAX; reloads += 1) {
+      const before = this.commits.count;
       const end = await this.runDraft(claim);
       if (end !== 'reload') return end;
+      if (this.commits.count > before) reloads = 0;
       claim = await this.readAgain();
     }
     return { kind: 'lost' };
@@ -133,9 +139,10 @@ export class Turn {
     const plan = await untilAnswered(this.deps.clock, load, () => this.lease.leftMs() > 0);
     if (plan === null) throw new Error(`the definition ${instance.sequenceId} cannot be read`);
     const draft = draftOf(this.deps, plan, claim, this.clock.now());
-    this.rev = claim.instance.rev;
+    draft.takenOver &&= !this.begun;
+    this.commits.beginWith(draft);
     this.calls.keep(draft);
-    this.takeInbox(draft, claim.inbox);
+    this.commits.takeInbox(draft, claim.inbox);
     this.mayRun ||= draft.moved;
     giveUpAfterRecoveries(this.deps, draft, claim);
     for (;;) {
@@ -157,7 +164,7 @@ export class Turn {
     const ready = draft.ready.filter((dispatch) => !dispatch.pure);
     if (ready.length > 0) return this.startReady(draft, ready);
     if (this.calls.size > 0) return this.waitDurably(draft, null);
-    if (draft.runnableLeft && this.budget.mayStart()) return this.makeRoom(draft);
+    if (draft.runnableLeft && this.budget.mayStart()) return this.waitDurably(draft, null);
     const wake = earliestWake(draft);
     if (wake !== null && this.waitsInPlace(draft, wake)) return this.waitDurably(draft, wake);
     return this.finish(draft);
@@ -172,12 +179,14 @@ export class Turn {
     }
   }
 
-  /** Pure leaves run at once, one after the other, and share the next commit. */
+  /** Pure leaves run at once, one after the other, and share the next commit; what else was ready has its turn after them. */
   private async runPure(draft: Draft, pure: readonly Dispatch[]): Promise<Step> {
+    draft.withdraw();
+    this.begun = true;
     for (const dispatch of pure) {
       if (!this.budget.mayStart()) break;
-      this.budget.countPure();
       const outcome = await startCall(this.deps, this.with(draft), dispatch).outcome;
+      this.budget.countPure(outcome);
       finishCall(draft, dispatch, outcome);
     }
     return this.budget.commitIsDue ? this.commit(draft, null) : 'again';
@@ -185,29 +194,27 @@ export class Turn {
 
   /**
    * The intent rides on the commit before the call (RULINGS A9). Only the first leaves of a turn that has nothing else
-   * to write go at once: for them the claim is the intent (RULINGS A22).
+   * to write go at once: for them the claim is the intent (RULINGS A22). Not so after a take-over: if this process dies
+   * as well, it must be known which instance was to blame (RULINGS A18).
    */
   private async startReady(draft: Draft, ready: readonly Dispatch[]): Promise<Step> {
     const claimIsIntent =
-      !this.committedOnce && !draft.hasChanges && !ready.some((dispatch) => dispatch.intentFirst);
-    if (claimIsIntent) draft.grant();
+      this.commits.count === 0 &&
+      !this.claim.takenOver &&
+      !draft.hasChanges &&
+      !ready.some((dispatch) => dispatch.intentFirst);
+    if (claimIsIntent) draft.grantByClaim();
     else {
-      const committed = await this.send(draft, null);
-      if (committed === 'withheld') return 'again';
-      if (committed !== 'granted') return committed;
+      const sent = await this.commits.send(draft, null);
+      if (sent === 'withheld') return 'again';
+      if (sent !== 'granted') return sent;
     }
+    this.begun = true;
     for (const dispatch of ready) {
       if (!this.lease.maySpend()) return 'lost';
       this.budget.countEffect();
       this.calls.start(this.with(draft), dispatch);
     }
-    return 'again';
-  }
-
-  /** What is runnable did not fit: the rows go first, or another turn has to give a slot back. */
-  private async makeRoom(draft: Draft): Promise<Step> {
-    if (draft.pendingRows > 0) return this.commit(draft, null);
-    await this.deps.steps.freed();
     return 'again';
   }
 
@@ -220,31 +227,26 @@ export class Turn {
     return draft.env.now < wake && wake - draft.env.now <= this.deps.limits.inPlaceWaitMs;
   }
 
-  /** Waits for a handler, for the inbox or until an instant; what is not written yet goes first. */
+  /** Waits for a handler, for a slot, for the inbox or until an instant; what is not written yet goes first. */
   private async waitDurably(draft: Draft, until: number | null): Promise<Step> {
-    if (draft.hasChanges) {
-      const step = await this.commit(draft, null);
-      if (step !== 'again') return step;
-    }
+    if (draft.hasChanges) return this.commit(draft, null);
+    if (this.lease.isLost) return 'lost';
     if (this.calls.hasFinished || this.inboxCalled) return 'again';
+    if (draft.runnableLeft && this.budget.mayStart()) {
+      if (this.budget.room(this.calls.size) > 0) return 'again';
+      void this.deps.steps.freed().then(() => this.waits.interrupt());
+    }
     await this.waits.wait(until === null ? null : until - this.clock.now());
-    return this.lease.leftMs() > 0 ? 'again' : 'lost';
+    return this.lease.isLost ? 'lost' : 'again';
   }
 
   private async readInbox(draft: Draft): Promise<boolean> {
     this.inboxCalled = false;
     const claim = await this.readAgain();
     if (claim === null) return false;
-    this.takeInbox(
-      draft,
-      claim.inbox.filter((row) => row.seq > this.seenSeq),
-    );
+    const news = claim.inbox.filter((row) => row.seq > this.commits.seen);
+    this.commits.takeInbox(draft, news);
     return true;
-  }
-
-  private takeInbox(draft: Draft, rows: readonly InboxRow[]): void {
-    for (const row of rows) this.seenSeq = Math.max(this.seenSeq, row.seq);
-    applyFacts(draft, rows);
   }
 
   private async finish(draft: Draft): Promise<Step | TurnEnd> {
@@ -252,58 +254,13 @@ export class Turn {
     const settled = untouched ? settleUntouched(draft) : settle(draft);
     const step = await this.commit(draft, settled);
     if (step !== 'again') return step;
-    return { kind: 'settled', state: settled.state, dueAt: settled.dueAt, now: this.clock.now() };
+    const now = this.clock.now();
+    const dueAt = this.commits.wasWoken && !isTerminal(settled.state) ? now : settled.dueAt;
+    return { kind: 'settled', state: settled.state, dueAt, now };
   }
 
   private async commit(draft: Draft, settled: Settle | null): Promise<Step> {
-    const committed = await this.send(draft, settled);
-    return committed === 'granted' || committed === 'withheld' ? 'again' : committed;
-  }
-
-  private async send(
-    draft: Draft,
-    settled: Settle | null,
-  ): Promise<'granted' | 'withheld' | 'reload' | 'lost'> {
-    const turn: TurnCommit = {
-      ...this.lease.ref,
-      rev: this.rev,
-      runNo: draft.record.runNo,
-      seenSeq: this.seenSeq,
-      ...draft.takeChanges(),
-      settle: settled,
-    };
-    const { now, verdict } = await this.deps.committer.commit(turn, () => this.lease.leftMs() > 0);
-    this.clock.sync(now);
-    switch (verdict.verdict) {
-      case 'ok':
-      case 'already':
-        this.afterCommit(draft, turn, verdict);
-        return verdict.granted ? 'granted' : 'withheld';
-      case 'refused':
-        return 'reload';
-      case 'fenced':
-        return 'lost';
-      case 'busy':
-        throw new Error('a commit stayed busy');
-      case 'bug':
-        throw new Error(`the store refused a commit: ${verdict.message}`);
-    }
-  }
-
-  private afterCommit(
-    draft: Draft,
-    turn: TurnCommit,
-    verdict: { readonly granted: boolean; readonly inbox: readonly InboxRow[] },
-  ): void {
-    this.rev += 1;
-    this.budget.committed();
-    this.committedOnce = true;
-    this.calls.committed();
-    if (verdict.granted) draft.grant();
-    else draft.withdraw();
-    callEscalations(this.deps, draft);
-    const hints = hintsOf(draft, turn);
-    if (hints.length > 0) this.deps.hints.send(hints);
-    if (turn.settle === null) this.takeInbox(draft, verdict.inbox);
+    const sent = await this.commits.send(draft, settled);
+    return sent === 'granted' || sent === 'withheld' ? 'again' : sent;
   }
 }

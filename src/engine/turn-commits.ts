@@ -1,0 +1,94 @@
+import type { Settle } from '../core/run/changes.ts';
+import type { Draft } from '../core/run/draft.ts';
+import { applyFacts } from '../core/run/facts.ts';
+import type { InboxRow, TurnCommit, TurnVerdict } from '../ports/store/turn.ts';
+import type { Lease } from './lease.ts';
+import type { TurnClock } from './turn-clock.ts';
+import type { TurnDeps } from './turn-deps.ts';
+import { callEscalations, hintsOf } from './turn-effects.ts';
+
+/**
+ * `granted` and `withheld`: it is stored, with or without its intents. `reload`: it was refused, another fact stands in
+ * between. `lost`: the lease is somebody else's.
+ */
+export type Sent = 'granted' | 'withheld' | 'reload' | 'lost';
+
+/** The commits of one turn, and the facts it has been given: what a commit may say it has seen. */
+export class TurnCommits {
+  /** Commits that are stored. */
+  count = 0;
+  /** Facts came in that the last commit had not seen: a settled instance is due again at once (RULINGS A5). */
+  wasWoken = false;
+  private readonly deps: TurnDeps;
+  private readonly lease: Lease;
+  private readonly clock: TurnClock;
+  private readonly onStored: () => void;
+  private rev = 0;
+  private seenSeq = 0;
+
+  constructor(deps: TurnDeps, lease: Lease, clock: TurnClock, onStored: () => void) {
+    this.deps = deps;
+    this.lease = lease;
+    this.clock = clock;
+    this.onStored = onStored;
+  }
+
+  /** Highest seq of the facts that the turn was given. */
+  get seen(): number {
+    return this.seenSeq;
+  }
+
+  /** The next commit is composed on this draft, which was read at this rev. */
+  beginWith(draft: Draft): void {
+    this.rev = draft.record.rev;
+  }
+
+  takeInbox(draft: Draft, rows: readonly InboxRow[]): void {
+    for (const row of rows) this.seenSeq = Math.max(this.seenSeq, row.seq);
+    applyFacts(draft, rows);
+  }
+
+  async send(draft: Draft, settled: Settle | null): Promise<Sent> {
+    const turn: TurnCommit = {
+      ...this.lease.ref,
+      rev: this.rev,
+      runNo: draft.record.runNo,
+      seenSeq: this.seenSeq,
+      ...draft.takeChanges(),
+      settle: settled,
+    };
+    const { now, verdict } = await this.deps.committer.commit(turn, () => this.lease.leftMs() > 0);
+    this.clock.sync(now);
+    switch (verdict.verdict) {
+      case 'ok':
+      case 'already':
+        this.stored(draft, turn, verdict);
+        return verdict.granted ? 'granted' : 'withheld';
+      case 'refused':
+        return 'reload';
+      case 'fenced':
+        return 'lost';
+      case 'busy':
+        throw new Error('a commit stayed busy');
+      case 'bug':
+        throw new Error(`the store refused a commit: ${verdict.message}`);
+    }
+  }
+
+  private stored(
+    draft: Draft,
+    turn: TurnCommit,
+    verdict: Extract<TurnVerdict, { readonly verdict: 'ok' | 'already' }>,
+  ): void {
+    this.rev += 1;
+    this.count += 1;
+    this.wasWoken = verdict.inbox.length > 0;
+    this.onStored();
+    if (verdict.granted) draft.grant();
+    else draft.withdraw();
+    callEscalations(this.deps, draft);
+    const hints = hintsOf(draft, turn);
+    if (hints.length > 0) this.deps.hints.send(hints);
+    if (turn.settle === null) this.takeInbox(draft, verdict.inbox);
+  }
+}
