@@ -155,6 +155,26 @@ export function describeChildren(makeStore: MakeStore): void {
     });
   }
 
+  it('a child that starts in the commit that ends its parent gets its cancel at once [SUB-9]', async () => {
+    const parent = await world.claim(await world.start());
+    const started = child();
+    const audit = [auditEntry('running', 'failed')];
+    await world.apply(turnOf(parent, { childrenStarted: [started], audit, settle: settleAs('failed') }));
+    expect((await world.frontier(started.id)).inbox).toMatchObject([
+      { seq: 1, fact: { kind: 'signal', signalType: 'cancel' } },
+    ]);
+  });
+
+  it('a child may be started and cancelled in one commit [SUB-9]', async () => {
+    const parent = await world.claim(await world.start());
+    const started = child();
+    const childrenCancelled = [{ instanceId: started.id, signalId: nextId() }];
+    await world.apply(turnOf(parent, { childrenStarted: [started], childrenCancelled }));
+    expect((await world.frontier(started.id)).inbox).toMatchObject([
+      { id: childrenCancelled[0]?.signalId, fact: { signalType: 'cancel' } },
+    ]);
+  });
+
   it('a child that ends under the parent’s live lease is seen by the parent’s settle (RULINGS A5)', async () => {
     const { parentId, childId } = await family();
     const parent = await world.operate(parentId);
