@@ -31,9 +31,15 @@ export default {
     ),
     allow(
       'sdk-allow-list',
-      '^src/sdk/(?!testing)',
-      ['^src/(sdk|ports|core)/', ...npm('zod')],
+      '^src/sdk/(?!testing|client/wire)',
+      ['^src/(sdk|ports|core)/', '^src/adapters/system[.]ts$', '^src/engine/ids[.]ts$', ...npm('zod')],
       'What users import stays small; only the test kit (src/sdk/testing*) brings an engine along.',
+    ),
+    allow(
+      'sdk-wire-allow-list',
+      '^src/sdk/client/wire',
+      ['^src/api/schemas/', ...npm('zod')],
+      'The client knows the wire by the types of its schemas; no code of the API goes along.',
     ),
     {
       name: 'adapters-point-inwards',
@@ -94,6 +100,13 @@ export default {
       severity: 'error',
       from: { path: '^src/core/' },
       to: { path: '^node_modules/', pathNot: corePackages, reachable: true },
+    },
+    {
+      name: 'sdk-reaches-no-builtin',
+      severity: 'error',
+      comment: 'Client, worker and handlers run wherever there is fetch: on Workers and in browsers too.',
+      from: { path: '^src/sdk/(?!testing)' },
+      to: { path: builtin, reachable: true },
     },
     {
       name: 'worker-reaches-no-builtin',

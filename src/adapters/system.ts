@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Clock, Entropy, Log, LogFields } from '../ports/system.ts';
 
 /** The longest delay a timer of the platform takes; a longer one would fire at once. */
@@ -13,7 +12,7 @@ export const systemClock: Clock = {
   },
   after: (delayMs, callback) => {
     const deadlineMs = performance.now() + Math.max(0, delayMs);
-    let timer: NodeJS.Timeout;
+    let timer: ReturnType<typeof setTimeout>;
     const arm = (): void => {
       const leftMs = deadlineMs - performance.now();
       timer =
@@ -38,9 +37,9 @@ let poolUsed = 0;
 /** Random bytes of the machine's cryptographic source, fetched in pools: an id per row makes single calls expensive. */
 export const systemEntropy: Entropy = {
   bytes: (length) => {
-    if (length > POOL_BYTES) return new Uint8Array(randomBytes(length));
+    if (length > POOL_BYTES) return crypto.getRandomValues(new Uint8Array(length));
     if (poolUsed + length > pool.length) {
-      pool = new Uint8Array(randomBytes(POOL_BYTES));
+      pool = crypto.getRandomValues(new Uint8Array(POOL_BYTES));
       poolUsed = 0;
     }
     poolUsed += length;

@@ -14,7 +14,7 @@ const COUNTER_END = 2 ** 26;
  *
  * @param after An id that all new ones must exceed, such as the last one written by another process (RULINGS A35).
  */
-export function createIdSource(clock: Clock, entropy: Entropy, after?: string): IdSource {
+export function createIdSource(clock: Pick<Clock, 'nowMs'>, entropy: Entropy, after?: string): IdSource {
   let lastMs = after === undefined ? -1 : uuidTimeMs(after);
   // Every counter value of that millisecond may be taken by the other source.
   let counter = COUNTER_END;

@@ -7,3 +7,4 @@ export {
   StepError,
   type StepErrorOptions,
 } from './handler.ts';
+export { sequence, type SequenceDraft } from './sequence.ts';

@@ -36,6 +36,14 @@ const cleanFiles: Record<string, string> = {
     import { turn } from '../engine/turn.ts';
     export const app = [Hono, z, turn];`,
   'src/sdk/index.ts': `import * as z from 'zod'; export type { Store } from '../ports/store.ts'; export { z };`,
+  'src/api/schemas/body.ts': `import * as z from 'zod'; export const Body = z;`,
+  'src/engine/ids.ts': `import type { Store } from '../ports/store.ts'; export const ids: Store = '';`,
+  'src/sdk/client.ts': `
+    import { system } from '../adapters/system.ts';
+    import { ids } from '../engine/ids.ts';
+    import type { Body } from './client/wire.ts';
+    export const client = (body: Body) => [system, ids, body];`,
+  'src/sdk/client/wire.ts': `import type { Body as Schema } from '../../api/schemas/body.ts'; export type Body = typeof Schema;`,
   'src/sdk/testing.ts': `export { turn } from '../engine/turn.ts'; export { pool } from '../adapters/postgres/pool.ts';`,
   'src/cli/main.ts': `import { openStore } from '../adapters/open-store.ts'; import { app } from '../api/app.ts'; app.push(openStore);`,
   'functions/api.ts': `import { app } from '../src/api/app.ts'; import { openStore } from '../src/adapters/open-store.ts'; app.push(openStore);`,
@@ -97,6 +105,18 @@ const faults: Record<string, { text: string; rules: string[] }> = {
   },
   'src/sdk/imports-engine.ts': {
     text: `import { turn } from '../engine/turn.ts'; export const a = turn;`,
+    rules: ['sdk-allow-list'],
+  },
+  'src/sdk/imports-adapter.ts': {
+    text: `import { openStore } from '../adapters/open-store.ts'; export const a = openStore;`,
+    rules: ['sdk-allow-list', 'sdk-reaches-no-builtin'],
+  },
+  'src/sdk/client/wire-imports-route.ts': {
+    text: `import { app } from '../../api/app.ts'; export const a = app;`,
+    rules: ['sdk-wire-allow-list'],
+  },
+  'src/sdk/imports-schema.ts': {
+    text: `import { Body } from '../api/schemas/body.ts'; export const a = Body;`,
     rules: ['sdk-allow-list'],
   },
   'src/adapters/postgres/imports-engine.ts': {

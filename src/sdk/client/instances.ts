@@ -1,0 +1,185 @@
+import type { Json } from '../../core/json.ts';
+import type { IdSource } from '../../engine/ids.ts';
+import type { CallOptions, Query, Send } from './send.ts';
+import { segment } from './send.ts';
+import type { SequenceTarget, Sequences } from './sequences.ts';
+import type {
+  AuditEntry,
+  BlockOutput,
+  ContextSections,
+  Explanation,
+  Instance,
+  InstanceState,
+  LogLine,
+  Node,
+  Page,
+  RetriedInstance,
+  Started,
+  StartedBatch,
+  StartInput,
+} from './wire.ts';
+
+/**
+ * A start. The sequence is named by the id of one version, or by name: then the newest version is taken that is not
+ * deprecated. With `idempotency_key` a repeat answers the first instance, and only then the client repeats by itself.
+ */
+export type StartRequest = Omit<StartInput, 'sequence_id' | 'tenant_id' | 'namespace'> &
+  SequenceTarget & {
+    /** Default: the client's. */
+    readonly tenant_id?: string;
+    /** Default: `default`. */
+    readonly namespace?: string;
+  };
+
+export interface InstanceFilter {
+  readonly namespace?: string;
+  readonly sequence_id?: string;
+  readonly state?: InstanceState | readonly InstanceState[];
+  /** All of them must hold. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Default 100, at most 1000. */
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+/** What a person answers at a gate: the `value` of one of its choices. */
+export interface GateAnswer {
+  readonly value: string;
+  readonly comment?: string;
+}
+
+/** `pause`, `resume`, `cancel` and `update_context` mean something to the engine; other words are the sequence's own. */
+export interface NewSignal {
+  readonly type: string;
+  readonly payload?: Json;
+  /** A repeat with the same id has no effect; made by the client when absent. */
+  readonly signal_id?: string;
+}
+
+const ENGINE_SIGNALS = new Set(['pause', 'resume', 'cancel', 'update_context']);
+
+export type Instances = ReturnType<typeof instanceCalls>;
+
+export function instanceCalls(
+  send: Send,
+  parts: { readonly ids: IdSource; readonly tenant: string | null; readonly sequences: Sequences },
+) {
+  const start = async (request: StartRequest, options: CallOptions): Promise<StartInput> => {
+    const { sequence_id, sequence_name, version, ...rest } = request;
+    const scope = { tenant_id: parts.tenant ?? '', namespace: 'default', ...rest };
+    if (sequence_id !== undefined) return { ...scope, sequence_id };
+    const name = { namespace: scope.namespace, name: sequence_name, version, tenant_id: scope.tenant_id };
+    const { id } = await parts.sequences.find(name, options);
+    return { ...scope, sequence_id: id };
+  };
+  const signal = (id: string, { type, payload = null, signal_id }: NewSignal, options: CallOptions = {}) => {
+    const body = {
+      signal_type: ENGINE_SIGNALS.has(type) ? type : { custom: type.replace(/^custom:/, '') },
+      payload,
+      signal_id: signal_id ?? parts.ids.newId(),
+    };
+    const path = `/instances/${segment(id)}/signals`;
+    return send<{ signal_id: string }>({ method: 'POST', path, body, idempotent: true }, options);
+  };
+  return {
+    /** Starts an instance; see `StartRequest`. */
+    start: async (request: StartRequest, options: CallOptions = {}) => {
+      const body = await start(request, options);
+      const idempotent = (body.idempotency_key ?? '') !== '';
+      return send<Started>({ method: 'POST', path: '/instances', body, idempotent }, options);
+    },
+    /** Starts up to 10,000 instances, all or none. A known idempotency key refuses them all. */
+    startBatch: async (requests: readonly StartRequest[], options: CallOptions = {}) => {
+      const instances: StartInput[] = [];
+      for (const request of requests) instances.push(await start(request, options));
+      const call = {
+        method: 'POST',
+        path: '/instances/batch',
+        body: { instances },
+        idempotent: false,
+      } as const;
+      return send<StartedBatch>(call, options);
+    },
+    ...instanceReads(send),
+    signal,
+    /** Answers the gate of a step. An answer that is not among the choices changes nothing. */
+    answer: (id: string, blockId: string, answer: GateAnswer, options: CallOptions = {}) => {
+      const payload: Json = { ...answer };
+      return signal(id, { type: `human_input:${blockId}`, payload }, options);
+    },
+    ...instanceChanges(send),
+  };
+}
+
+function instanceReads(send: Send) {
+  const read =
+    <Answer>(part = '') =>
+    (id: string, options: CallOptions = {}) =>
+      send<Answer>({ method: 'GET', path: `/instances/${segment(id)}${part}`, idempotent: true }, options);
+  return {
+    get: read<Instance>(),
+    /** Newest change first. */
+    list: (filter: InstanceFilter = {}, options: CallOptions = {}) =>
+      send<Page<Instance>>(
+        { method: 'GET', path: '/instances', query: queryOf(filter), idempotent: true },
+        options,
+      ),
+    /** Failed instances, newest change first. */
+    deadLetters: (filter: Omit<InstanceFilter, 'state'> = {}, options: CallOptions = {}) =>
+      send<readonly Instance[]>(
+        { method: 'GET', path: '/instances/dlq', query: queryOf(filter), idempotent: true },
+        options,
+      ),
+    /** The execution tree in document order; empty before the first claim. */
+    tree: read<readonly Node[]>('/tree'),
+    /** Results, oldest first. `include: 'markers'` adds the rows of failed tries. */
+    outputs: (id: string, filter: { readonly include?: 'markers' } = {}, options: CallOptions = {}) => {
+      const path = `/instances/${segment(id)}/outputs`;
+      const query = { include: filter.include };
+      return send<readonly BlockOutput[]>({ method: 'GET', path, query, idempotent: true }, options);
+    },
+    children: read<readonly Instance[]>('/children'),
+    logs: read<readonly LogLine[]>('/logs'),
+    audit: read<readonly AuditEntry[]>('/audit'),
+    /** What the instance waits for, since when, and what happens next. */
+    explain: read<Explanation>('/explain'),
+  };
+}
+
+function instanceChanges(send: Send) {
+  return {
+    /** Puts a failed instance back to work; what is completed stays so. */
+    retry: (id: string, options: CallOptions = {}) =>
+      send<RetriedInstance>(
+        { method: 'POST', path: `/instances/${segment(id)}/retry`, idempotent: false },
+        options,
+      ),
+    /** Sets the state by hand; `next_fire_at` (RFC 3339) says when a scheduled one is due. */
+    setState: (
+      id: string,
+      change: { readonly state: InstanceState; readonly next_fire_at?: string },
+      options: CallOptions = {},
+    ) =>
+      send<undefined>(
+        { method: 'PATCH', path: `/instances/${segment(id)}/state`, body: change, idempotent: false },
+        options,
+      ),
+    /** Replaces the named sections of the context, or merges into them by key. */
+    patchContext: (
+      id: string,
+      context: ContextSections,
+      { mode }: { readonly mode?: 'replace' | 'merge' } = {},
+      options: CallOptions = {},
+    ) => {
+      const path = `/instances/${segment(id)}/context`;
+      const call = { method: 'PATCH', path, query: { mode }, body: { context }, idempotent: false } as const;
+      return send<undefined>(call, options);
+    },
+  };
+}
+
+function queryOf({ state, metadata = {}, ...rest }: InstanceFilter): Query {
+  const named = Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value] as const);
+  const states = typeof state === 'object' ? state.join(',') : state;
+  return { ...Object.fromEntries(named), ...rest, state: states };
+}
