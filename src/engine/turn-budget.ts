@@ -7,7 +7,7 @@ const PURE_LEAVES_PER_COMMIT = 64;
 const PURE_BYTES_PER_COMMIT = 256 * 1024;
 const PURE_MS_PER_COMMIT = 100;
 /** No new leaf is started with less than this left of the invocation ([TURN-4]). */
-const RESERVE_MS = 5_000;
+export const RESERVE_MS = 5_000;
 
 /** What a turn may still start: lease, time of the invocation, steps of the invocation, slots of the process. */
 export class TurnBudget {

@@ -10,6 +10,8 @@ import type { TurnDeps } from './turn-deps.ts';
 import type { TurnReads } from './turn-reads.ts';
 
 const ESCALATION_TIMEOUT_MS = 10_000;
+/** A call is cut off this long before a function host ends the invocation, so that its failure can still be stored. */
+const COMMIT_MS = 2_000;
 
 /** A handler that runs now. */
 export interface RunningCall {
@@ -66,7 +68,8 @@ export function startCall(deps: TurnDeps, context: CallContext, dispatch: Dispat
  */
 function boundMs(deps: TurnDeps, lease: Lease): number {
   const remaining = deps.limits.remainingTimeMs;
-  return remaining === null ? Number.POSITIVE_INFINITY : Math.min(remaining(), lease.leftMs());
+  if (remaining === null) return Number.POSITIVE_INFINITY;
+  return Math.max(0, Math.min(remaining() - COMMIT_MS, lease.leftMs()));
 }
 
 /** Best effort, in process only, bounded; the run does not wait and errors are ignored ([HI-10]). */

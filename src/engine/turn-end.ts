@@ -7,5 +7,7 @@ export type TurnEnd =
       readonly dueAt: number | null;
       readonly now: number;
     }
-  /** The lease is somebody else's, or the turn broke off; the row says what comes next. */
-  | { readonly kind: 'lost' };
+  /** The lease is somebody else's, who says what comes next. */
+  | { readonly kind: 'lost' }
+  /** The turn broke off; its lease runs out. `unavailable`: for want of the database, and not for a defect. */
+  | { readonly kind: 'broken'; readonly unavailable: boolean };

@@ -3,6 +3,7 @@ import type { Settle } from '../core/run/changes.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { earliestWake, settle, settleUntouched, terminalState } from '../core/run/settle.ts';
 import { isTerminal } from '../core/run/states.ts';
+import { StoreUnavailable } from '../ports/store/store.ts';
 import type { Claim } from '../ports/store/turn.ts';
 import { type Lease, leaseOf } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
@@ -98,7 +99,7 @@ export class Turn {
         instance_id: this.claim.instanceId,
         error: error instanceof Error ? (error.stack ?? error.message) : String(error),
       });
-      return { kind: 'lost' };
+      return { kind: 'broken', unavailable: error instanceof StoreUnavailable };
     } finally {
       this.calls.abortAll();
       this.waits.end();

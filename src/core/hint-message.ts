@@ -1,0 +1,62 @@
+import * as z from 'zod';
+import { err, ok, type Result } from './result.ts';
+
+/** What a queue message says: look at this instance (DESIGN 5, RULINGS B15). Ids only, never data. */
+export interface HintMessage {
+  readonly tenantId: string;
+  readonly instanceId: string;
+  /** W3C trace context of whoever sent it. */
+  readonly traceparent?: string;
+}
+
+/** Queues take far more; whatever is longer than this is not a hint. */
+const BYTES_MAX = 1024;
+
+/** Unknown members are dropped, so that a newer build may add some; another `v` means that they must be understood. */
+const Wire = z.object({
+  v: z.literal(1),
+  tenant: z.string().min(1),
+  instance: z.string().min(1),
+  traceparent: z.string().optional(),
+});
+
+/** The text of a message, in ASCII: queues differ in what they do to other characters. Null when it would be too long. */
+export function encodeHintMessage(message: HintMessage): string | null {
+  const { tenantId, instanceId, traceparent } = message;
+  const wire = {
+    v: 1,
+    tenant: tenantId,
+    instance: instanceId,
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
+  const text = JSON.stringify(wire).replace(/[^\u0020-\u007e]/g, escaped);
+  return text.length > BYTES_MAX ? null : text;
+}
+
+/** Reads a message; the error says what is wrong without repeating what stands in it. */
+export function decodeHintMessage(text: string): Result<HintMessage, string> {
+  if (text.length > BYTES_MAX) return err(`it has ${text.length} characters`);
+  const json = parseJson(text);
+  if (!json.ok) return json;
+  const wire = Wire.safeParse(json.value);
+  if (!wire.success)
+    return err(`wrong members: ${wire.error.issues.map(({ path }) => `/${path.join('/')}`).join(', ')}`);
+  const { tenant, instance, traceparent } = wire.data;
+  return ok({
+    tenantId: tenant,
+    instanceId: instance,
+    ...(traceparent === undefined ? {} : { traceparent }),
+  });
+}
+
+function parseJson(text: string): Result<unknown, string> {
+  try {
+    return ok(JSON.parse(text));
+  } catch {
+    return err('it is not JSON');
+  }
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

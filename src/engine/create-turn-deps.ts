@@ -1,0 +1,48 @@
+import type { Hints } from '../ports/hints.ts';
+import type { Store } from '../ports/store/store.ts';
+import type { Clock, Entropy, Log } from '../ports/system.ts';
+import { createCommitter } from './committer.ts';
+import { createDefinitions } from './definitions.ts';
+import type { HandlerRegistry } from './handlers/registry.ts';
+import { createIdSource } from './ids.ts';
+import { type TurnDeps, createStepSlots } from './turn-deps.ts';
+
+/** What the host brings. */
+export interface TurnParts {
+  readonly store: Store;
+  readonly handlers: HandlerRegistry;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly log: Log;
+  readonly hints: Hints;
+}
+
+/** The bounds of turns (see TurnLimits), the same on every kind of host. */
+export interface TurnSettings {
+  readonly maxConcurrentSteps: number;
+  readonly maxStepsPerTurn: number;
+  readonly maxRecoveries: number;
+  readonly maxContextBytes: number;
+  readonly maxOutputBytes: number;
+  readonly inPlaceWaitMs: number;
+}
+
+/** Puts together what the turns of one process share. Their time is unbounded; a function host bounds it per invocation. */
+export function createTurnDeps(parts: TurnParts, settings: TurnSettings): TurnDeps {
+  const { store, clock, log } = parts;
+  return {
+    ...parts,
+    committer: createCommitter(store, clock, log),
+    definitions: createDefinitions(store),
+    ids: createIdSource(clock, parts.entropy),
+    steps: createStepSlots(settings.maxConcurrentSteps),
+    limits: {
+      maxContextBytes: settings.maxContextBytes,
+      maxOutputBytes: settings.maxOutputBytes,
+      maxStepsPerTurn: settings.maxStepsPerTurn,
+      maxRecoveries: settings.maxRecoveries,
+      inPlaceWaitMs: settings.inPlaceWaitMs,
+      remainingTimeMs: null,
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { HintQueue } from '../ports/queue.ts';
+import { createTurnDeps, type TurnParts, type TurnSettings } from './create-turn-deps.ts';
+import type { TurnDeps } from './turn-deps.ts';
+
+export interface FunctionEngineParts extends Omit<TurnParts, 'hints'> {
+  readonly queue: HintQueue;
+}
+
+/** Durations in ms. */
+export interface FunctionEngineSettings extends TurnSettings {
+  /** Shown as the holder of leases. */
+  readonly leaseOwner: string;
+  /** Least length of a lease; null: the time limit of the invocation + 30 s (RULINGS B4). */
+  readonly leaseMs: number | null;
+  /** Turns at once in one invocation. */
+  readonly maxTurns: number;
+  readonly maxInstancesPerTenant: number;
+  readonly silentTaskMs: number;
+}
+
+/**
+ * The engine of a function host: it keeps definitions and connections between invocations, and no work. Whatever runs,
+ * runs within an invocation (invocation.ts); what is left goes to the queue, and the sweep finds what the queue lost.
+ */
+export interface FunctionEngine {
+  readonly deps: TurnDeps;
+  readonly queue: HintQueue;
+  readonly settings: FunctionEngineSettings;
+}
+
+export function createFunctionEngine(
+  { queue, ...parts }: FunctionEngineParts,
+  settings: FunctionEngineSettings,
+): FunctionEngine {
+  return { deps: createTurnDeps({ ...parts, hints: queue }, settings), queue, settings };
+}

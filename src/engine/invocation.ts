@@ -1,0 +1,134 @@
+import { HINT_DELAY_MAX_MS } from '../ports/queue.ts';
+import type { Claim, ClaimOneResult } from '../ports/store/turn.ts';
+import type { FunctionEngine } from './function-engine.ts';
+import { createLocalRunner, type LocalRunner } from './local-runner.ts';
+import { claimDue, sweep, type SweepResult } from './sweep.ts';
+import { Turn } from './turn.ts';
+import { RESERVE_MS } from './turn-budget.ts';
+import type { TurnDeps } from './turn-deps.ts';
+import type { TurnEnd } from './turn-end.ts';
+import { untilAnswered } from './until-answered.ts';
+
+/** What a lease lasts beyond the time limit of the function: the commit of a turn that is just being ended (RULINGS B4). */
+const LEASE_BEYOND_MS = 30_000;
+/** A database that wakes up refuses the first connections; that must not send a message back. */
+const CLAIM_TRIES_MAX = 8;
+
+/** The instance that a message names. */
+export interface HintTarget {
+  readonly tenantId: string;
+  readonly instanceId: string;
+}
+
+/**
+ * What becomes of a message. `done`: also when there was nothing to do. `retry`: the database could not be asked.
+ * `unstarted`: the time was up before its turn came; it is given back at once.
+ */
+export type HintOutcome = 'done' | 'retry' | 'unstarted';
+
+/**
+ * One invocation for queue messages (reliability.md 5.3): a turn for each instance that is due, some at once. The outcomes
+ * stand in the order of the messages. Hints at what comes next are sent after each commit.
+ *
+ * @param remainingTimeMs What the host leaves this invocation.
+ */
+export async function runHints(
+  engine: FunctionEngine,
+  targets: readonly HintTarget[],
+  remainingTimeMs: () => number,
+): Promise<readonly HintOutcome[]> {
+  const invocation = openInvocation(engine, remainingTimeMs);
+  const outcomes = targets.map((): HintOutcome => 'unstarted');
+  const waiting = targets.entries();
+  const work = async (): Promise<void> => {
+    // The lanes share one iterator: each takes the next message when it is free.
+    for (const [index, target] of waiting) outcomes[index] = await runHint(invocation, target);
+  };
+  const lanes = Math.min(engine.settings.maxTurns, targets.length);
+  await Promise.all(Array.from({ length: lanes }, work));
+  await engine.queue.settled();
+  return outcomes;
+}
+
+/**
+ * One invocation of the sweep (sequences.md 6.2): what time drives, and turns for what is due, as long as less than half
+ * of the time is gone. Rejects when the database could not be asked, after the turns that had begun.
+ */
+export async function runSweep(engine: FunctionEngine, remainingTimeMs: () => number): Promise<SweepResult> {
+  const invocation = openInvocation(engine, remainingTimeMs);
+  const { deps, runner } = invocation;
+  const claimUntilMs = remainingTimeMs() / 2;
+  const { maxTurns: batchSize, maxInstancesPerTenant: perTenantLimit, silentTaskMs } = engine.settings;
+  const settings = { batchSize, perTenantLimit, silentTaskMs };
+  try {
+    let swept = await sweep(deps, runner, settings);
+    while (swept.more && remainingTimeMs() > claimUntilMs) {
+      await invocation.idle();
+      const { claimed, more } = await claimDue(deps, runner, settings);
+      swept = { ...swept, claimed: swept.claimed + claimed, more };
+    }
+    return swept;
+  } finally {
+    await invocation.idle();
+    await engine.queue.settled();
+  }
+}
+
+/** What one invocation works with: the engine's parts under the time that is left. */
+export interface Invocation {
+  readonly deps: TurnDeps;
+  readonly runner: LocalRunner;
+  /** Resolves when no turn of the runner is left. */
+  idle(): Promise<void>;
+  readonly remainingTimeMs: () => number;
+}
+
+export function openInvocation(engine: FunctionEngine, remainingTimeMs: () => number): Invocation {
+  const { settings } = engine;
+  const deps = { ...engine.deps, limits: { ...engine.deps.limits, remainingTimeMs } };
+  const leaseMs = Math.max(settings.leaseMs ?? 0, Math.ceil(remainingTimeMs()) + LEASE_BEYOND_MS);
+  const runner = createLocalRunner(deps, { ...settings, leaseMs });
+  let waiting: (() => void)[] = [];
+  runner.onTurnEnd((claim, end) => {
+    sendFollowUp(deps, claim, end);
+    if (runner.activeTurns > 0) return;
+    for (const resolve of waiting) resolve();
+    waiting = [];
+  });
+  const idle = (): Promise<void> =>
+    runner.activeTurns === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));
+  return { deps, runner, idle, remainingTimeMs };
+}
+
+async function runHint(invocation: Invocation, target: HintTarget): Promise<HintOutcome> {
+  const { deps, remainingTimeMs } = invocation;
+  if (remainingTimeMs() < RESERVE_MS) return 'unstarted';
+  try {
+    const answer = await claim(invocation, target);
+    // Not due, held, ended or unknown: there is nothing to do, which is what the message asked (RULINGS B15).
+    if (answer.status !== 'claimed') return 'done';
+    const end = await new Turn(deps, answer.claim, answer.now).run();
+    sendFollowUp(deps, answer.claim, end);
+    return end.kind === 'broken' && end.unavailable ? 'retry' : 'done';
+  } catch (error) {
+    deps.log.error('an instance could not be looked at', {
+      instance_id: target.instanceId,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+    return 'retry';
+  }
+}
+
+/** The token is the same each time, so a claim whose answer was lost is answered again (RULINGS A24). */
+function claim({ deps, runner, remainingTimeMs }: Invocation, target: HintTarget): Promise<ClaimOneResult> {
+  const request = { ...target, ...runner.newLease(), mode: 'hint' } as const;
+  const mayWait = (tries: number): boolean => tries < CLAIM_TRIES_MAX && remainingTimeMs() >= RESERVE_MS;
+  return untilAnswered(deps.clock, () => deps.store.claimOne(request), mayWait);
+}
+
+/** The queue brings the instance back when it falls due, also at once when the time or the steps of this turn were used up. */
+function sendFollowUp(deps: TurnDeps, { tenantId, instanceId }: Claim, end: TurnEnd): void {
+  if (end.kind !== 'settled' || end.dueAt === null) return;
+  const delayMs = Math.max(0, end.dueAt - end.now);
+  if (delayMs <= HINT_DELAY_MAX_MS) deps.hints.send([{ tenantId, instanceId, delayMs }]);
+}

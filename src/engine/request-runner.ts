@@ -1,0 +1,28 @@
+import type { FunctionEngine } from './function-engine.ts';
+import { openInvocation } from './invocation.ts';
+import type { TurnRunner } from './runner.ts';
+
+/** The turns of API requests on a function host. */
+export interface RequestRunner extends TurnRunner {
+  /** Resolves when nothing runs any more and all hints are on their way: then the host may freeze the process. */
+  settled(): Promise<void>;
+}
+
+/**
+ * A request takes no lease with a start (RULINGS A37) and calls no handler: the host stops the process after the answer.
+ * Its turns take facts in, so that they take effect at once (RULINGS A6), and hand on what has become runnable.
+ */
+export function createRequestRunner(engine: FunctionEngine): RequestRunner {
+  const { runner, idle } = openInvocation(engine, () => 0);
+  return {
+    hasRoom: () => false,
+    newLease: runner.newLease,
+    adopt: runner.adopt,
+    nudge: runner.nudge,
+    operate: runner.operate,
+    async settled() {
+      await idle();
+      await engine.queue.settled();
+    },
+  };
+}
