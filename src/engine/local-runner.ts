@@ -4,6 +4,7 @@ import { operate } from './operate.ts';
 import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
 import { Turn } from './turn.ts';
 import type { TurnEnd } from './turn-end.ts';
+import { askTwice } from './until-answered.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 const NUDGE_WITHIN_MS = 2_000;
@@ -33,6 +34,8 @@ export interface LocalRunner extends TurnRunner {
 
 export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings): LocalRunner {
   const turns = new Map<string, Turn>();
+  /** Named claims that have not been answered yet. */
+  const claiming = new Map<string, Promise<void>>();
   const listeners: ((claim: Claim, end: TurnEnd) => void)[] = [];
   let draining = false;
   let idle: (() => void)[] = [];
@@ -44,6 +47,8 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
   });
 
   const begin = (claim: Claim, now: number): Turn => {
+    // A turn of this process that still believes in an older lease has lost it.
+    turns.get(claim.instanceId)?.abandon();
     const turn = new Turn(deps, claim, now);
     turns.set(claim.instanceId, turn);
     if (draining) turn.stop();
@@ -58,11 +63,29 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
     return turn;
   };
 
+  const claimAndBegin = async (target: InstanceTarget): Promise<Turn | null> => {
+    const request = { ...target, ...newLease(), mode: 'hint' as const };
+    const answer = await askTwice(() => deps.store.claimOne(request));
+    return answer.status === 'claimed' ? begin(answer.claim, answer.now) : null;
+  };
+
   const look = async (target: InstanceTarget): Promise<void> => {
+    // A claim that is under way may have been made before the fact: the turn that it begins has to look again.
+    await claiming.get(target.instanceId);
     const running = turns.get(target.instanceId);
-    if (running !== undefined) return running.wake();
-    const answer = await deps.store.claimOne({ ...target, ...newLease(), mode: 'hint' });
-    if (answer.status === 'claimed') await begin(answer.claim, answer.now).calm();
+    await running?.wake();
+    // It may have ended without seeing the fact; then the instance is due again.
+    if (running !== undefined && turns.get(target.instanceId) === running) return;
+    const claim = claimAndBegin(target);
+    const answered = claim.then(
+      () => undefined,
+      () => undefined,
+    );
+    claiming.set(target.instanceId, answered);
+    const turn = await claim.finally(() => {
+      if (claiming.get(target.instanceId) === answered) claiming.delete(target.instanceId);
+    });
+    await turn?.calm();
   };
 
   return {

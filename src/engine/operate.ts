@@ -11,6 +11,7 @@ import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from './r
 import { draftOf } from './turn-draft.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { hintsOf } from './turn-effects.ts';
+import { askTwice, untilAnswered } from './until-answered.ts';
 
 const TRIES_MAX = 5;
 
@@ -21,15 +22,16 @@ export async function operate(
   target: InstanceTarget,
   operation: Operation,
 ): Promise<OperationAnswer> {
-  const takeOver = operation.kind === 'retry' || operation.state === 'cancelled';
+  // Nobody is to lose a lease to a command that may not be carried out.
+  const view = await deps.store.getInstance(target.tenantId, target.instanceId);
+  if (view === null) return { status: 'not_found' };
+  if (!isLegal(view.state, operation)) return { status: 'illegal', from: view.state };
+  const { tenantId, instanceId } = target;
+  // A failed instance is held by other operators only, so a retry need not take anything over.
+  const takeOver = operation.kind === 'set_state' && operation.state === 'cancelled';
+  const request = { tenantId, instanceId, ...lease, mode: 'operator' as const, takeOver };
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const answer = await deps.store.claimOne({
-      tenantId: target.tenantId,
-      instanceId: target.instanceId,
-      ...lease,
-      mode: 'operator',
-      takeOver,
-    });
+    const answer = await askTwice(() => deps.store.claimOne(request));
     if (answer.status === 'not_found') return { status: 'not_found' };
     if (answer.status !== 'claimed') return { status: 'busy' };
     const done = await carryOut(deps, answer.claim, answer.now, operation);
@@ -44,7 +46,8 @@ async function carryOut(
   now: number,
   operation: Operation,
 ): Promise<OperationAnswer | 'again'> {
-  const plan = await deps.definitions.plan(claim.tenantId, claim.instance.sequenceId);
+  const load = () => deps.definitions.plan(claim.tenantId, claim.instance.sequenceId);
+  const plan = await untilAnswered(deps.clock, load, (attempts) => attempts < TRIES_MAX);
   if (plan === null) throw new Error(`the definition ${claim.instance.sequenceId} cannot be read`);
   const draft = draftOf(deps, plan, claim, now);
   const { ref } = leaseOf(claim, now, deps.clock);

@@ -31,7 +31,10 @@ export class ResidentLoop {
   private claimAgain = false;
   /** There was more to claim than this process had room for. */
   private backlog = false;
-  private stops: (() => void)[] = [];
+  /** What looks for work, and what keeps the work that is under way. */
+  private readonly stops: { seeking: (() => void)[]; keeping: (() => void)[] } = { seeking: [], keeping: [] };
+  /** Sweeps and claims that have not been answered yet. */
+  private readonly underWay = new Set<Promise<void>>();
 
   constructor(deps: TurnDeps, runner: LocalRunner, settings: ResidentSettings) {
     this.deps = deps;
@@ -49,10 +52,11 @@ export class ResidentLoop {
   start(): void {
     this.alive = true;
     const { tickMs, sweepMs, leaseMs } = this.settings;
-    this.repeat(sweepMs, () => this.sweepOnce());
-    this.repeat(Math.max(1, Math.floor(leaseMs / 3)), () => this.runner.renewLeases());
-    this.repeat(WATCH_MS, () => this.runner.watchInboxes());
-    if (tickMs !== null) this.repeat(tickMs, () => this.claim());
+    const { seeking, keeping } = this.stops;
+    seeking.push(this.repeat(sweepMs, () => this.sweepOnce()));
+    if (tickMs !== null) seeking.push(this.repeat(tickMs, () => this.claim()));
+    keeping.push(this.repeat(Math.max(1, Math.floor(leaseMs / 3)), () => this.runner.renewLeases()));
+    keeping.push(this.repeat(WATCH_MS, () => this.runner.watchInboxes()));
     this.sweepOnce().catch((error: unknown) => this.report(error));
   }
 
@@ -61,21 +65,41 @@ export class ResidentLoop {
     if (this.alive) this.alarm.arm(delayMs);
   }
 
-  /** Claims nothing more; resolves when the turns of this process have ended. */
+  /**
+   * Claims nothing more; resolves when the turns of this process have ended. Until then their leases are renewed and
+   * cancels reach them.
+   */
   async stop(): Promise<void> {
     this.alive = false;
     this.alarm.disarm();
-    for (const stop of this.stops) stop();
-    this.stops = [];
+    for (const stop of this.stops.seeking.splice(0)) stop();
+    // From here on there is no room; what a claim under way still brings is given back at once.
+    const drained = this.runner.drain();
+    await Promise.all(this.underWay);
+    await drained;
     await this.runner.drain();
+    for (const stop of this.stops.keeping.splice(0)) stop();
   }
 
-  private repeat(periodMs: number, work: () => Promise<unknown>): void {
-    this.stops.push(every(this.deps.clock, periodMs, work, (error) => this.report(error)));
+  private repeat(periodMs: number, work: () => Promise<unknown>): () => void {
+    return every(this.deps.clock, periodMs, work, (error) => this.report(error));
+  }
+
+  private async track<T>(work: Promise<T>): Promise<T> {
+    const settled = work.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.underWay.add(settled);
+    try {
+      return await work;
+    } finally {
+      this.underWay.delete(settled);
+    }
   }
 
   private async sweepOnce(): Promise<void> {
-    const { more } = await sweep(this.deps, this.runner, this.settings);
+    const { more } = await this.track(sweep(this.deps, this.runner, this.settings));
     if (more) await this.claim();
     await this.armNext(SECOND_LOOK_MS);
   }
@@ -99,7 +123,7 @@ export class ResidentLoop {
     let total = 0;
     while (this.claimAgain && this.alive) {
       this.claimAgain = false;
-      const { more, claimed } = await claimDue(this.deps, this.runner, this.settings);
+      const { more, claimed } = await this.track(claimDue(this.deps, this.runner, this.settings));
       total += claimed;
       this.backlog = more || this.runner.room === 0;
       this.claimAgain ||= more && this.runner.room > 0;
@@ -116,7 +140,9 @@ export class ResidentLoop {
   private afterTurn(end: TurnEnd): void {
     if (!this.alive) return;
     if (end.kind === 'settled' && end.dueAt !== null) this.alarm.arm(Math.max(0, end.dueAt - end.now));
-    if (this.backlog && this.runner.room >= this.settings.batchSize / 4) void this.claim();
+    // A batch is worth the call when it is large, or when half of a small process has nothing to do.
+    const worthwhile = Math.min(this.settings.batchSize / 4, this.runner.activeTurns);
+    if (this.backlog && this.runner.room >= worthwhile) void this.claim();
   }
 
   private report(error: unknown): void {

@@ -1,6 +1,7 @@
 import type { Claim } from '../ports/store/turn.ts';
 import type { LocalRunner } from './local-runner.ts';
 import type { TurnDeps } from './turn-deps.ts';
+import { askTwice } from './until-answered.ts';
 
 export interface SweepSettings {
   /** Instances of one claim. */
@@ -50,11 +51,8 @@ export async function claimDue(
 ): Promise<{ readonly claimed: number; readonly more: boolean }> {
   const limit = Math.min(settings.batchSize, runner.room);
   if (limit === 0) return { claimed: 0, more: false };
-  const { claims } = await deps.store.claimDue({
-    ...runner.newLease(),
-    limit,
-    perTenantLimit: settings.perTenantLimit,
-  });
+  const request = { ...runner.newLease(), limit, perTenantLimit: settings.perTenantLimit };
+  const { claims } = await askTwice(() => deps.store.claimDue(request));
   adoptAll(runner, claims);
   return { claimed: claims.length, more: claims.length === limit };
 }
@@ -66,7 +64,8 @@ async function takeOverExpired(
 ): Promise<{ readonly claimed: number; readonly more: boolean }> {
   const limit = Math.min(settings.batchSize, runner.room);
   if (limit === 0) return { claimed: 0, more: false };
-  const { claims } = await deps.store.claimExpired({ ...runner.newLease(), limit, perTenantLimit: 0 });
+  const request = { ...runner.newLease(), limit, perTenantLimit: 0 };
+  const { claims } = await askTwice(() => deps.store.claimExpired(request));
   adoptAll(runner, claims);
   return { claimed: claims.length, more: claims.length === limit };
 }

@@ -4,6 +4,16 @@ import type { Clock } from '../ports/system.ts';
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 2_000;
 
+/** A claim whose answer was lost is asked for once more: under the same token it answers what it holds (RULINGS A24). */
+export async function askTwice<T>(claim: () => Promise<T>): Promise<T> {
+  try {
+    return await claim();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable) || !error.unknown) throw error;
+    return claim();
+  }
+}
+
 /**
  * Repeats a call that may be repeated until the database answers, with growing pauses. An outage shorter than a lease
  * must not cost a turn what its handlers have done.
