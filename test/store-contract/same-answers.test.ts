@@ -5,5 +5,5 @@ import { describeSameAnswers } from './same-answers.ts';
 describeSameAnswers(
   'memory and PGlite',
   { left: createMemoryStoreUnderTest, right: createPGliteStoreUnderTest },
-  { runs: 60, actsMax: 40 },
+  { runs: 25, actsMax: 40 },
 );

@@ -26,9 +26,11 @@ function commitTurn(tx: Tx, turn: TurnCommit): TurnVerdict {
     return { verdict: 'already', granted: row.committedGranted, inbox };
   }
   if (row.leaseToken !== turn.leaseToken) return { verdict: 'fenced' };
-  const message = findDefect(tx, row, turn);
+  const message = findDefect(row, turn);
   if (message !== null) return { verdict: 'bug', message };
   if (isRefused(tx, row, turn)) return { verdict: 'refused' };
+  const odd = findOddFact(tx, row, turn);
+  if (odd !== undefined) return { verdict: 'bug', message: `inbox row ${odd} is not open` };
   return applyTurn(tx, row, turn);
 }
 
@@ -37,7 +39,7 @@ function isRepeat(row: InstanceRow, turn: TurnCommit): boolean {
   return row.rev === turn.rev + 1 && row.committedToken === turn.leaseToken;
 }
 
-function findDefect(tx: Tx, row: InstanceRow, turn: TurnCommit): string | null {
+function findDefect(row: InstanceRow, turn: TurnCommit): string | null {
   if (turn.rev !== row.rev) return `rev ${turn.rev} does not fit, the instance is at ${row.rev}`;
   if (turn.runNo !== row.runNo) return `run ${turn.runNo} is not the present run ${row.runNo}`;
   if (turn.seenSeq > row.wakeSeq) return `seq ${turn.seenSeq} was never given out`;
@@ -46,9 +48,13 @@ function findDefect(tx: Tx, row: InstanceRow, turn: TurnCommit): string | null {
   if (state !== undefined && isTerminal(state) && turn.settle?.state !== state) {
     return `the state ${state} needs a settle`;
   }
+  return null;
+}
+
+/** A fact that the turn says it has processed, but had not seen, or that is not open, or that it names twice. */
+function findOddFact(tx: Tx, row: InstanceRow, turn: TurnCommit): number | undefined {
   const open = new Set(inboxAbove(tx, row.id, 0).map((fact) => fact.seq));
-  const odd = turn.inboxDone.find(({ seq }) => seq > turn.seenSeq || !open.delete(seq));
-  return odd === undefined ? null : `inbox row ${odd.seq} is not open`;
+  return turn.inboxDone.find(({ seq }) => seq > seenBy(row, turn) || !open.delete(seq))?.seq;
 }
 
 /**
