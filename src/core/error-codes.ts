@@ -36,6 +36,7 @@ export const ERROR_CODES = {
   TIMEOUT: again('Raise timeout, or find out why the handler is slow.'),
   STORAGE_ERROR: again('Check the database; the engine tries again by itself.'),
   FORBIDDEN: failed('Use a target that belongs to this instance, or have its policy allow the use.'),
+  ATTEMPT_FAILED: block('A person said that the attempt had failed; retry once its cause is gone.'),
   UNKNOWN_OUTCOME: block('Find out whether the effect happened, then retry or skip the step.'),
   DEADLINE_EXCEEDED: block('Raise deadline, or handle the breach with try_catch.'),
   CIRCUIT_OPEN: again('Wait for the cooldown, or reset the circuit breaker of the handler.'),

@@ -8,8 +8,8 @@ import { type Frame, ROOT_KEY, frameKey } from './frame.ts';
 import type { Needs } from './knowledge.ts';
 import { failLeaf, settleAttempt } from './leaf/finish.ts';
 import { freshLeaf } from './leaf/fresh-leaf.ts';
-import { addNodeRow, placeOf } from './place.ts';
-import { currentList } from './plan.ts';
+import { ROOT_PLACE, addNodeRow, frameAt, placeOf, removeBelow } from './place.ts';
+import { currentList, innerIteration } from './plan.ts';
 import { goTo } from './settle.ts';
 import { walk } from './walk.ts';
 
@@ -110,25 +110,37 @@ export function cancelAtOnce(draft: Draft): void {
   draft.rootEnd = 'cancelled';
 }
 
-/** [REC-3]: the run is given up. The leaf that was in flight, or the first one that was next, carries the failure. */
+/**
+ * [REC-3]: the run is given up. The leaf that was in flight, or the innermost one that was next, carries the failure; what
+ * else was open is cancelled.
+ */
 export function giveUp(draft: Draft, failure: Failure): void {
   draft.ensureRoot();
-  const lists = [...draft.frames.values()].filter((frame) => hasBlock(draft, frame));
-  const inFlight = lists.find((frame) => frame.leaf !== null && frame.leaf.dispatchedAt !== null);
-  // Frames are made from the outside in: the last list has no open composite at its cursor.
-  const suspect = inFlight ?? lists.findLast((frame) => frame.leaf !== null) ?? lists.at(-1);
-  if (suspect === undefined) return;
+  const suspect = suspectOf(draft);
   const place = placeOf(draft, frameKey(suspect));
+  // A composite that has stored no list of its own yet carries the failure itself.
+  removeBelow(draft, suspect);
   failLeaf(draft, place, suspect.leaf ?? freshLeaf(draft.env.now), failure);
   for (const key of place.path) failFrame(draft, key);
   const root = draft.frames.get(ROOT_KEY);
   if (root !== undefined) cancelBelow(draft, root);
+  const block = currentList(draft.plan, suspect)[suspect.cursor];
+  draft.givenUp = {
+    blockId: block?.id ?? '',
+    iteration: innerIteration(suspect),
+    attempt: suspect.leaf?.attempt ?? 0,
+    failure,
+  };
   draft.rootEnd = 'failed';
 }
 
-/** An open list in which something stands at the cursor. */
-function hasBlock(draft: Draft, frame: Frame): boolean {
-  return frame.state === 'open' && currentList(draft.plan, frame)[frame.cursor] !== undefined;
+function suspectOf(draft: Draft): Frame {
+  const depth = (frame: Frame): number => placeOf(draft, frameKey(frame)).path.length;
+  const lists = [...draft.frames.values()]
+    .filter((frame) => frame.state === 'open' && currentList(draft.plan, frame)[frame.cursor] !== undefined)
+    .toSorted((left, right) => depth(right) - depth(left));
+  const inFlight = lists.find((frame) => frame.leaf !== null && frame.leaf.dispatchedAt !== null);
+  return inFlight ?? lists.find((frame) => frame.leaf !== null) ?? lists[0] ?? frameAt(draft, ROOT_PLACE);
 }
 
 function failFrame(draft: Draft, key: string): void {

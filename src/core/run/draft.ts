@@ -1,17 +1,16 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { Changes, FrameWrite, InboxDone, NewTask } from './changes.ts';
 import type { Dispatch, Env } from './env.ts';
-import { type Frame, type Leaf, ROOT_KEY, frameKey } from './frame.ts';
+import { type FailedLeaf, type Frame, type Leaf, ROOT_KEY, frameKey } from './frame.ts';
 import { InstanceDraft } from './instance-draft.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type NewRow, isVisibleToTemplates } from './output-row.ts';
+import { type Part, type PartItem, append, areWorthACommit, noChanges } from './pending-changes.ts';
 import type { Plan } from './plan.ts';
 import type { InboxRow, InstanceRecord } from './record.ts';
 import { type InstanceState, isTerminal } from './states.ts';
 
 export type { Dispatch, Env, HandlerKind } from './env.ts';
-
-type Pending = { -readonly [K in keyof Changes]: Changes[K] extends readonly (infer T)[] ? T[] : Changes[K] };
 
 /**
  * The working copy of one instance inside a turn. The functions of src/core/run change it; `takeChanges` hands out what
@@ -35,9 +34,11 @@ export class Draft {
   room = 0;
   runnableLeft = false;
   rootEnd: 'drained' | 'failed' | 'cancelled' | null = null;
+  /** Why the run was given up as a whole, with the leaf that is to blame ([REC-3]). */
+  givenUp: FailedLeaf | null = null;
   /** True in the first round after a lease was taken over: everything dispatched may have run before ([REC-2]). */
   takenOver = false;
-  private pending: Pending = emptyChanges();
+  private pending = noChanges();
   private dirty = new Set<string>();
   /** Leaves that run on the strength of the claim and are not stored as dispatched. */
   private claimed = new Set<string>();
@@ -187,18 +188,8 @@ export class Draft {
     if (read && isVisibleToTemplates(row.kind)) this.knowledge.setOutput(row.blockId, row.output);
   }
 
-  push<
-    K extends
-      | 'supersede'
-      | 'kv'
-      | 'values'
-      | 'tasksClosed'
-      | 'childrenStarted'
-      | 'childrenCancelled'
-      | 'logs',
-  >(part: K, ...items: Pending[K]): void {
-    // The union of array types is not narrowed by K; each part only ever receives its own items.
-    (this.pending[part] as Pending[K][number][]).push(...items);
+  push<K extends Part>(part: K, ...items: readonly PartItem<K>[]): void {
+    append(this.pending, part, items);
   }
 
   createTask(task: Omit<NewTask, 'id'>): string {
@@ -246,13 +237,8 @@ export class Draft {
 
   /** True when something would be lost if the process died now, intents aside. */
   get hasChanges(): boolean {
-    const p = this.pending;
-    return (
-      [...this.dirty].some((key) => !this.intents.has(key)) ||
-      p.rows.length + p.framesDeleted.length + p.inboxDone.length + p.tasksCreated.length > 0 ||
-      p.childrenStarted.length + p.audit.length + p.supersede.length + p.kv.length > 0 ||
-      this.instance.hasChanges
-    );
+    const frames = this.dirty.size > this.intents.size;
+    return frames || this.instance.hasChanges || areWorthACommit(this.pending);
   }
 
   /** What the next commit writes; the draft then collects anew. */
@@ -265,33 +251,9 @@ export class Draft {
       this.stored.add(key);
     }
     const changes: Changes = { ...this.pending, frames, instance: this.instance.takePatch() };
-    this.pending = emptyChanges();
+    this.pending = noChanges();
     this.dirty = new Set();
     this.claimed = new Set();
     return changes;
   }
-}
-
-function emptyChanges(): Pending {
-  return {
-    strict: false,
-    protectedResult: false,
-    hasResult: false,
-    stepsDelta: 0,
-    rows: [],
-    supersede: [],
-    frames: [],
-    framesDeleted: [],
-    inboxDone: [],
-    instance: {},
-    kv: [],
-    values: [],
-    tasksCreated: [],
-    tasksClosed: [],
-    childrenStarted: [],
-    childrenCancelled: [],
-    audit: [],
-    journal: [],
-    logs: [],
-  };
 }

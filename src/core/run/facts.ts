@@ -8,6 +8,7 @@ import { finishTask } from './leaf/worker-task.ts';
 import { placeOf } from './place.ts';
 import { currentList } from './plan.ts';
 import type { Fact, InboxRow } from './record.ts';
+import { mayStillCome } from './upcoming.ts';
 
 const GATE_PREFIX = 'custom:human_input:';
 
@@ -93,7 +94,7 @@ function answerNamedGate(
   const block = draft.plan.nodes.get(blockId)?.block;
   if (block?.type !== 'step') return 'no_effect';
   if (frame !== null) return answerGate(draft, placeOf(draft, frameKey(frame)), block, payload);
-  if (block.wait_for_input === undefined) return 'no_effect';
+  if (block.wait_for_input === undefined || !mayStillCome(draft, blockId)) return 'no_effect';
   draft.earlyAnswers.set(blockId, [...(draft.earlyAnswers.get(blockId) ?? []), row]);
   return 'kept';
 }
@@ -123,7 +124,7 @@ function applyChildEnd(draft: Draft, fact: Extract<Fact, { kind: 'child' }>): In
   return 'applied';
 }
 
-/** [CTX-3]: given sections are replaced as a whole, or data is merged; runtime is never among them. */
+/** [CTX-3]: given sections are replaced as a whole, or data and config are merged; runtime is never among them. */
 function applyContext(draft: Draft, fact: Extract<Fact, { kind: 'context' }>): InboxDone['disposition'] {
   const { data, config, audit } = fact.sections;
   if (data !== undefined) {
@@ -131,8 +132,7 @@ function applyContext(draft: Draft, fact: Extract<Fact, { kind: 'context' }>): I
     else draft.instance.replaceData(data);
   }
   if (config !== undefined) draft.instance.set({ config: merged(draft.record.config, config, fact.mode) });
-  if (audit !== undefined)
-    draft.instance.set({ audit: fact.mode === 'merge' ? [...draft.record.audit, ...audit] : audit });
+  if (audit !== undefined) draft.instance.set({ audit });
   return 'applied';
 }
 

@@ -1,43 +1,56 @@
-import type { JsonObject } from '../json.ts';
+import { type JsonObject, canonicalJson, utf8Bytes } from '../json.ts';
 import type { Draft } from './draft.ts';
 import { type FailedLeaf, type Frame, frameKey } from './frame.ts';
 import { currentList, innerIteration, listsOf } from './plan.ts';
 
 /**
+ * `all`: what failed below, for `_error` and for people. `unabsorbed`: without what a rollback has absorbed, for the
+ * error rows of a run that failed ([ERR-ROW-3]).
+ */
+export type WhichFailures = 'all' | 'unabsorbed';
+
+/**
  * The leaves below a failed list whose failure nothing absorbed, in document order. They are found through the frames
  * that a failure leaves behind.
  */
-export function failedLeaves(draft: Draft, frame: Frame): readonly FailedLeaf[] {
+export function failedLeaves(
+  draft: Draft,
+  frame: Frame,
+  which: WhichFailures = 'all',
+): readonly FailedLeaf[] {
   const block = currentList(draft.plan, frame)[frame.cursor];
   if (block === undefined) return [];
   const iteration = innerIteration(frame);
-  if (block.type === 'step' || block.type === 'sub_sequence') {
-    const failure = frame.leaf?.error;
-    if (frame.leaf?.state !== 'failed' || failure === undefined || failure === null) return [];
+  const failure = frame.leaf?.error ?? null;
+  if (frame.leaf?.state === 'failed' && failure !== null) {
     return [{ blockId: block.id, iteration, attempt: frame.leaf.attempt, failure }];
   }
   const inner = draft.frames.get(frameKey({ blockId: block.id, branch: null, iteration }));
   return inner === undefined || inner.state !== 'failed'
     ? []
-    : failuresOfBlock(draft, inner, listsOf(block).length);
+    : failuresOfBlock(draft, inner, listsOf(block).length, which);
 }
 
-function failuresOfBlock(draft: Draft, frame: Frame, lists: number): readonly FailedLeaf[] {
+function failuresOfBlock(
+  draft: Draft,
+  frame: Frame,
+  lists: number,
+  which: WhichFailures,
+): readonly FailedLeaf[] {
   const { detail } = frame;
   switch (detail.kind) {
     case 'parallel':
     case 'race':
       return Array.from({ length: lists }, (_, branch) =>
         draft.frames.get(frameKey({ blockId: frame.blockId, branch, iteration: frame.iteration })),
-      ).flatMap((branch) =>
-        branch === undefined || branch.state !== 'failed' ? [] : failedLeaves(draft, branch),
-      );
+      ).flatMap((branch) => (branch?.state === 'failed' ? failedLeaves(draft, branch, which) : []));
     case 'saga':
-      return detail.failures;
+      if (detail.phase === 'forward') return failedLeaves(draft, frame, which);
+      return which === 'all' ? detail.failures : [];
     case 'try_catch':
-      return [...detail.failures, ...failedLeaves(draft, frame)];
+      return [...detail.failures, ...failedLeaves(draft, frame, which)];
     case 'for_each':
-      if (detail.error === null) return failedLeaves(draft, frame);
+      if (detail.error === null) return failedLeaves(draft, frame, which);
       return [{ blockId: frame.blockId, iteration: frame.iteration, attempt: 0, failure: detail.error }];
     case 'root':
     case 'branch':
@@ -45,9 +58,28 @@ function failuresOfBlock(draft: Draft, frame: Frame, lists: number): readonly Fa
     case 'a_b_split':
     case 'loop':
     case 'cancellation_scope':
-      return failedLeaves(draft, frame);
+      return failedLeaves(draft, frame, which);
   }
 }
+
+/**
+ * Writes a block's error object to `data._error` ([CERR-1]). One that would make the context too large is written
+ * without the details of its errors ([CTX-1]); the full one is read from the block's frame.
+ */
+export function writeError(draft: Draft, error: JsonObject, failures: readonly FailedLeaf[]): void {
+  const limit = draft.env.maxContextBytes;
+  const bytes = (value: JsonObject): number => utf8Bytes(canonicalJson(value));
+  const { data, config, audit } = draft.record;
+  const fits = limit === 0 || bytes({ data, config, audit, error }) <= limit;
+  const errors = failures.map(({ blockId, failure: { message, code } }) => ({
+    block_id: blockId,
+    message: message.slice(0, MESSAGE_CHARACTERS_MAX),
+    ...(code === undefined ? {} : { code }),
+  }));
+  draft.instance.setData({ _error: fits ? error : { ...error, errors } });
+}
+
+const MESSAGE_CHARACTERS_MAX = 1000;
 
 /** An entry of `_error.errors` ([TRY-4]). */
 export function errorSummary(leaf: FailedLeaf): JsonObject {

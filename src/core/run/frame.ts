@@ -49,7 +49,7 @@ export interface TryDetail {
   readonly catchEnd: ListEnd | null;
   /** The `_error` object of [TRY-4], once the try list has failed. */
   readonly error: JsonObject | null;
-  /** What failed in the catch list, whose frames are gone when finally runs. */
+  /** What failed in the try and catch lists and was not absorbed; their frames are gone in the next phase. */
   readonly failures: readonly FailedLeaf[];
 }
 

@@ -24,6 +24,9 @@ export interface Needs {
 export class Knowledge {
   private readonly outputs = new Map<string, Json>();
   private readonly absentOutputs = new Set<string>();
+  /** What this turn has written itself; a later read must not put an older value in its place. */
+  private readonly ownOutputs = new Set<string>();
+  private readonly ownState = new Set<string>();
   private readonly stateValues = new Map<string, Json>();
   private readonly absentState = new Set<string>();
   private allOutputs: boolean;
@@ -68,15 +71,20 @@ export class Knowledge {
     return this.stateValues;
   }
 
+  /** A row of this turn, committed or not: it is newer than all that can be read. */
   setOutput(blockId: string, output: Json): void {
     this.outputs.set(blockId, output);
     this.absentOutputs.delete(blockId);
+    this.ownOutputs.add(blockId);
   }
 
-  /** Rows were superseded: what is latest must be read again. */
-  forgetOutputs(blockIds: readonly string[]): void {
-    this.allOutputs = false;
-    for (const id of blockIds) this.outputs.delete(id);
+  /** The last visible rows of these blocks were superseded by this turn, committed or not. */
+  removeOutputs(blockIds: readonly string[]): void {
+    for (const id of blockIds) {
+      this.outputs.delete(id);
+      this.absentOutputs.add(id);
+      this.ownOutputs.add(id);
+    }
   }
 
   /** The value of a key as this turn knows it, its own uncommitted writes included; null: not known here. */
@@ -87,6 +95,7 @@ export class Knowledge {
   }
 
   setState(key: string, value: Json | undefined): void {
+    this.ownState.add(key);
     if (value === undefined) {
       this.stateValues.delete(key);
       this.absentState.add(key);
@@ -141,8 +150,8 @@ export class Knowledge {
     needs: Needs,
     found: { readonly outputs: ReadonlyMap<string, Json>; readonly state: ReadonlyMap<string, Json> },
   ): void {
-    for (const [id, output] of found.outputs) this.outputs.set(id, output);
-    for (const [key, value] of found.state) this.stateValues.set(key, value);
+    for (const [id, output] of found.outputs) if (!this.ownOutputs.has(id)) this.outputs.set(id, output);
+    for (const [key, value] of found.state) if (!this.ownState.has(key)) this.stateValues.set(key, value);
     if (needs.outputs === 'all') this.allOutputs = true;
     else for (const id of needs.outputs) if (!found.outputs.has(id)) this.absentOutputs.add(id);
     if (needs.state === 'all') this.allState = true;

@@ -19,7 +19,6 @@ export function retryRun(draft: Draft, runId: string): void {
     iteration: null,
     keepLatest: false,
   });
-  draft.knowledge.forgetOutputs(reopened);
   draft.rootEnd = null;
   draft.transition('scheduled', { reason: 'retry' });
 }
@@ -36,10 +35,14 @@ function reopenFrames(draft: Draft, oldRunId: string): readonly string[] {
   return reopened;
 }
 
-function beginsAsAWhole(frame: Frame): boolean {
-  const { detail } = frame;
+/**
+ * A try_catch whose catch failed and a saga that has begun to roll back start from their beginning. So does a try_catch
+ * whose try list was cancelled before finally failed: its place in that list is not known any more.
+ */
+function beginsAsAWhole({ detail }: Frame): boolean {
   if (detail.kind === 'for_each') return detail.error !== null;
-  return detail.kind === 'try_catch' || detail.kind === 'saga';
+  if (detail.kind === 'try_catch') return detail.catchEnd === 'failed' || detail.tryEnd === 'cancelled';
+  return detail.kind === 'saga' && detail.phase === 'rollback';
 }
 
 function reset(draft: Draft, frame: Frame): readonly string[] {
@@ -67,15 +70,19 @@ function reopen(draft: Draft, frame: Frame, oldRunId: string): readonly string[]
   return block === undefined ? own : [...own, block.id];
 }
 
-/** An accepted gate stays accepted ([HI-5]); an attempt with unknown outcome keeps its key (RULINGS B1). */
+/**
+ * The leaf begins again: checks, delay and attempts from the start. An accepted gate stays accepted ([HI-5]), and an
+ * attempt whose outcome is unknown keeps its key (RULINGS B1).
+ */
 function leafAgain(draft: Draft, leaf: Leaf, oldRunId: string): Leaf | null {
-  const unknown = leaf.error?.code === 'UNKNOWN_OUTCOME';
+  const unknown = UNKNOWN_OUTCOMES.has(leaf.error?.code ?? '');
   if (!leaf.passed.gate && !unknown) return null;
   return {
     ...freshLeaf(draft.env.now),
-    reason: 'retry',
-    wakeAt: draft.env.now,
-    passed: leaf.passed,
+    passed: { when: false, delay: false, gate: leaf.passed.gate },
     keyRunId: unknown ? (leaf.keyRunId ?? oldRunId) : null,
   };
 }
+
+/** Nobody knows whether the effect of the last attempt happened. */
+const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set(['UNKNOWN_OUTCOME', 'MAX_RETRIES_EXCEEDED', 'TIMEOUT']);

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../json.ts';
 import type { Settle } from './changes.ts';
 import type { Draft } from './draft.ts';
-import { failedLeaves } from './failures.ts';
+import { type WhichFailures, errorObject, failedLeaves } from './failures.ts';
 import { type FailedLeaf, type Frame, ROOT_KEY } from './frame.ts';
-import { errorObject } from './failures.ts';
-import { type TerminalState, isTerminal } from './states.ts';
+import { type InstanceState, type TerminalState, isTerminal, wayTo } from './states.ts';
 
 /** Ends a turn: chooses the state by the first rule of 6.4 that applies and makes the visible transition. */
 export function settle(draft: Draft): Settle {
@@ -16,7 +15,7 @@ export function settle(draft: Draft): Settle {
   const waits = waitingLeaves(draft);
   const earliest = earliestWake(draft);
   if (waits.some((wait) => wait.reason === 'sleep')) {
-    if (draft.state !== 'running') draft.transition('running');
+    goTo(draft, 'running');
     return rest('running', null, earliest, openWaits(draft));
   }
   const onTimer = waits.some((wait) => wait.reason === 'delay' || wait.reason === 'retry');
@@ -30,12 +29,13 @@ export function settleUntouched(draft: Draft): Settle {
 }
 
 function settleAt(draft: Draft, state: 'scheduled' | 'waiting', at: number | null): Settle {
-  if (draft.state !== state) {
-    // The table of [INS-10] has no way from scheduled to waiting, nor from waiting to itself by way of running.
-    if (draft.state === 'scheduled') draft.transition('running');
-    draft.transition(state);
-  }
+  goTo(draft, state);
   return rest(state, at, at, openWaits(draft));
+}
+
+/** Makes each transition on the legal way to a state; only the last one names what it is about. */
+export function goTo(draft: Draft, state: InstanceState, blockId: string | null = null): void {
+  for (const next of wayTo(draft.state, state)) draft.transition(next, {}, next === state ? blockId : null);
 }
 
 function rest(
@@ -63,14 +63,10 @@ export function terminalState(draft: Draft): TerminalState | null {
 }
 
 function settleTerminal(draft: Draft, state: TerminalState): Settle {
-  const failures = state === 'failed' ? rootFailures(draft) : [];
-  if (state === 'failed') for (const leaf of failures) addErrorRow(draft, leaf);
-  const first = failures[0];
+  const first = state === 'failed' ? rootFailures(draft, 'all')[0] : undefined;
+  if (state === 'failed') for (const leaf of rootFailures(draft, 'unabsorbed')) addErrorRow(draft, leaf);
   const root = draft.frames.get(ROOT_KEY);
-  // Legal from every state but waiting -> completed, which goes by way of running.
-  if (draft.state === 'waiting' && state === 'completed') draft.transition('running');
-  if (draft.state === 'scheduled' && state !== 'cancelled') draft.transition('running');
-  draft.transition(state, {}, state === 'failed' ? (first?.blockId ?? null) : null);
+  goTo(draft, state, state === 'failed' ? (first?.blockId ?? null) : null);
   if (state !== 'failed') {
     for (const key of [...draft.frames.keys()]) if (key !== ROOT_KEY) draft.remove(key);
   }
@@ -80,18 +76,18 @@ function settleTerminal(draft: Draft, state: TerminalState): Settle {
   return { state, nextFireAt: null, dueAt: null, openWaits: 0, failure: state === 'failed' ? failure : null };
 }
 
-function rootFailures(draft: Draft): readonly FailedLeaf[] {
+function rootFailures(draft: Draft, which: WhichFailures): readonly FailedLeaf[] {
+  if (draft.givenUp !== null) return [draft.givenUp];
   const root = draft.frames.get(ROOT_KEY);
-  return root === undefined ? [] : failedLeaves(draft, root);
+  return root === undefined ? [] : failedLeaves(draft, root, which);
 }
 
 function errorOf(leaf: FailedLeaf): JsonObject {
   return { ...errorObject(leaf.failure), retryable: leaf.failure.retryable };
 }
 
-/** [ERR-ROW-2]; a failure that a rollback absorbed leaves no row ([ERR-ROW-3]). */
+/** [ERR-ROW-2]. */
 function addErrorRow(draft: Draft, leaf: FailedLeaf): void {
-  if (insideRolledBackSaga(draft, leaf.blockId)) return;
   const { failure } = leaf;
   draft.addRow({
     blockId: leaf.blockId,
@@ -101,15 +97,6 @@ function addErrorRow(draft: Draft, leaf: FailedLeaf): void {
     output: { __error__: true, retryable: failure.retryable, ...errorObject(failure) },
     startedAt: null,
   });
-}
-
-function insideRolledBackSaga(draft: Draft, blockId: string): boolean {
-  for (let id = draft.plan.nodes.get(blockId)?.parentId ?? null; id !== null; ) {
-    const node = draft.plan.nodes.get(id);
-    if (node?.block.type === 'saga') return true;
-    id = node?.parentId ?? null;
-  }
-  return false;
 }
 
 /** The earliest instant at which something of the run falls due; null when only facts can move it. */

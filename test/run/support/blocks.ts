@@ -110,7 +110,7 @@ export const saga = (
   type: 'saga',
   id,
   steps: steps.map(([action, compensation]) => ({
-    id: `s_${String(action['id'])}`,
+    id: `s_${action['id'] as string}`,
     action,
     ...(compensation === undefined ? {} : { compensation }),
   })),

@@ -6,8 +6,9 @@ import { Knowledge } from '../../../src/core/run/knowledge.ts';
 import { earliestWake, settle, settleUntouched } from '../../../src/core/run/settle.ts';
 import type { Claim, TurnCommit } from '../../../src/ports/store/turn.ts';
 import { readNeeds } from '../../../src/engine/read-needs.ts';
+import { callHandler, endOfCall } from './calls.ts';
 import { checkCommitted } from './checks.ts';
-import type { Answer, Call } from './script.ts';
+import type { Answer } from './script.ts';
 import type { World } from './world.ts';
 
 const ROUNDS_MAX = 3000;
@@ -151,7 +152,7 @@ async function advanceFully({ world, draft, mayRun, running }: TurnState): Promi
 
 function callPure(state: TurnState, dispatch: Dispatch): void {
   const { draft } = state;
-  const answer = call(state, dispatch);
+  const answer = callHandler(state.world, draft, dispatch);
   beginCall(draft, dispatch);
   finishCall(draft, dispatch, answer);
 }
@@ -162,50 +163,11 @@ async function startReady(state: TurnState, ready: readonly Dispatch[]): Promise
   if (claimIsIntent) draft.grantByClaim();
   else if (!(await commit(state, null))) return;
   for (const dispatch of ready) {
-    const answer = call(state, dispatch);
+    const answer = callHandler(state.world, draft, dispatch);
     beginCall(draft, dispatch);
-    state.running.set(dispatch.frameKey, { dispatch, answer, finishAt: finishAt(state, dispatch, answer) });
+    const finishAt = endOfCall(state.world, draft, dispatch, answer);
+    state.running.set(dispatch.frameKey, { dispatch, answer, finishAt });
   }
-}
-
-/** A handler that was cut off by a crash is taken to end when the first delivery would have. */
-function finishAt(state: TurnState, dispatch: Dispatch, answer: Answer): number {
-  const { world, claim, draft } = state;
-  const { blockId, iteration, attempt } = dispatch;
-  const key = JSON.stringify([claim.instanceId, draft.record.runNo, blockId, iteration, attempt]);
-  const known = world.ends.get(key) ?? world.now + answer.takesMs;
-  world.ends.set(key, known);
-  return Math.max(known, world.now);
-}
-
-function call(state: TurnState, dispatch: Dispatch): Answer {
-  const { world, draft } = state;
-  const { blockId, attempt, iteration, params, context, idempotencyKey, redelivery } = dispatch;
-  const { runNo } = draft.record;
-  const same = (other: Call): boolean =>
-    other.blockId === blockId &&
-    other.attempt === attempt &&
-    other.iteration === iteration &&
-    other.runNo === runNo;
-  const redelivered = world.calls.filter(same).length;
-  const made: Call = {
-    blockId,
-    attempt,
-    iteration,
-    redelivered,
-    runNo,
-    params,
-    context,
-    idempotencyKey,
-    redelivery,
-  };
-  world.calls.push(made);
-  const answer = world.answerOf(made);
-  if (answer === 'silent') throw new Error(`only a worker may be silent, not ${blockId}`);
-  const timeoutMs = dispatch.timeoutMs ?? Number.POSITIVE_INFINITY;
-  if (answer.takesMs <= timeoutMs) return answer;
-  const failure = { message: `${blockId} took too long`, retryable: true, code: 'TIMEOUT' };
-  return { ok: false, failure, takesMs: timeoutMs };
 }
 
 function takeFinished(state: TurnState): void {
@@ -256,24 +218,6 @@ async function commit(state: TurnState, settled: Settle | null): Promise<boolean
     settle: settled,
   };
   if (world.crashes === 'before_commits' && isFirstTry(world, turn)) throw new Crash();
-  if (process.env['DBG'])
-    console.log(
-      world.crashes,
-      world.now - world.startAt,
-      JSON.stringify({
-        f: turn.frames.map((w) => [
-          w.frame.blockId,
-          w.frame.branch,
-          w.frame.leaf?.reason,
-          w.frame.leaf?.redeliveries,
-          w.intent?.leaf?.redeliveries,
-        ]),
-        d: turn.framesDeleted.length,
-        i: turn.inboxDone.length,
-        r: turn.rows.map((r) => r.blockId + r.kind),
-        s: turn.settle?.state,
-      }),
-    );
   const { verdicts } = await world.store.commit([turn]);
   const [verdict] = verdicts;
   if (verdict?.verdict === 'refused') throw new Refused();

@@ -18,7 +18,7 @@ export function resetCounters(draft: Draft, blockId: string, iteration: string, 
     iteration: passPath(iteration, blockId, pass),
     keepLatest: false,
   });
-  draft.knowledge.forgetOutputs(blockIds);
+  draft.knowledge.removeOutputs(blockIds);
 }
 
 /** [LOOP-10]: with `retain_iterations` = n only the newest n result rows of each block stay, the latest one always. */

@@ -1,7 +1,7 @@
 import type { SagaBlock } from '../../definition/document.ts';
 import type { JsonObject } from '../../json.ts';
 import type { Draft } from '../draft.ts';
-import { errorSummary, failedLeaves } from '../failures.ts';
+import { errorSummary, failedLeaves, writeError } from '../failures.ts';
 import type { Frame, SagaDetail } from '../frame.ts';
 import {
   type Outcome,
@@ -26,7 +26,10 @@ const FRESH: SagaDetail = {
   failedCompensations: [],
 };
 
-/** 9.10: actions in order; after a failure the compensations of what was done, newest first, protected from cancel. */
+/**
+ * 9.10: actions in order; after a failure the compensations of what was done, newest first, protected from cancel. A
+ * cancel of the forward phase undoes nothing, also when a protected action fails after it ([SAGA-6]).
+ */
 export function runSaga(draft: Draft, place: Place, block: SagaBlock, runList: RunList): Outcome {
   const opened = openFrame(draft, place, block, () => FRESH);
   for (;;) {
@@ -42,7 +45,8 @@ export function runSaga(draft: Draft, place: Place, block: SagaBlock, runList: R
     if (end === 'open') return 'open';
     if (rollback) finishCompensation(draft, inner, block, end === 'failed');
     else if (end === 'drained') finishAction(draft, inner, block);
-    else if (end === 'failed') beginRollback(draft, inner, block);
+    else if (end === 'failed' && !stopsHere(draft, place)) beginRollback(draft, inner, block);
+    else if (end === 'failed') return closeBlock(draft, place, frameAt(draft, inner), 'failed');
     else return close(draft, place, inner, 'cancelled');
   }
 }
@@ -72,7 +76,7 @@ function beginRollback(draft: Draft, inner: Place, block: SagaBlock): void {
     block_id: block.id,
     errors: failures.map(errorSummary),
   };
-  draft.instance.setData({ _error: error });
+  writeError(draft, error, failures);
   removeBelow(draft, frame);
   next(draft, frame, {
     ...detail,

@@ -1,7 +1,7 @@
 import type { TryCatchBlock } from '../../definition/document.ts';
 import type { JsonObject } from '../../json.ts';
 import type { Draft } from '../draft.ts';
-import { errorSummary, failedLeaves } from '../failures.ts';
+import { errorSummary, failedLeaves, writeError } from '../failures.ts';
 import type { Frame, ListEnd, TryDetail } from '../frame.ts';
 import {
   type Outcome,
@@ -52,16 +52,23 @@ function detailOf(frame: Frame): TryDetail {
 /** [TRY-2], [TRY-4], [CERR-1]: the failed leaves are collected before their frames go. */
 function enterCatch(draft: Draft, block: TryCatchBlock, frame: Frame): void {
   const failed = currentList(draft.plan, frame)[frame.cursor];
-  const errors = failedLeaves(draft, frame).map(errorSummary);
+  const failures = failedLeaves(draft, frame);
   const error: JsonObject = {
     failed_blocks: failed === undefined ? [] : [failed.id],
     source: 'try_catch',
     block_id: block.id,
-    errors,
+    errors: failures.map(errorSummary),
   };
+  const unabsorbed = failedLeaves(draft, frame, 'unabsorbed');
   removeBelow(draft, frame);
-  draft.instance.setData({ _error: error });
-  nextPhase(draft, frame, { ...detailOf(frame), phase: 'catch', tryEnd: 'failed', error });
+  writeError(draft, error, failures);
+  nextPhase(draft, frame, {
+    ...detailOf(frame),
+    phase: 'catch',
+    tryEnd: 'failed',
+    error,
+    failures: unabsorbed,
+  });
 }
 
 function enterFinally(
@@ -69,10 +76,13 @@ function enterFinally(
   frame: Frame,
   ended: { readonly tryEnd: ListEnd } | { readonly catchEnd: ListEnd },
 ): void {
-  // The frames of a failed catch list go now, since a retry resets the block as a whole; its failures are kept.
-  const failures = frame.state === 'failed' ? failedLeaves(draft, frame) : [];
+  const detail = detailOf(frame);
+  // A catch list that drained has absorbed the failure. The frames of one that failed go now, its failures are kept.
+  const absorbed = 'catchEnd' in ended && ended.catchEnd === 'drained';
+  const caught = frame.state === 'failed' ? failedLeaves(draft, frame, 'unabsorbed') : [];
+  const failures = absorbed ? [] : [...detail.failures, ...caught];
   removeBelow(draft, frame);
-  nextPhase(draft, frame, { ...detailOf(frame), ...ended, phase: 'finally', failures });
+  nextPhase(draft, frame, { ...detail, ...ended, phase: 'finally', failures });
 }
 
 function nextPhase(draft: Draft, frame: Frame, detail: TryDetail): void {

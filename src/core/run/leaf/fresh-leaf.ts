@@ -1,6 +1,6 @@
 import type { Leaf } from '../frame.ts';
 
-/** A leaf that has just been reached in this pass. */
+/** A leaf that has just been reached in this pass; none of its checks is behind it. */
 export function freshLeaf(now: number): Leaf {
   return {
     state: 'waiting',
@@ -10,7 +10,7 @@ export function freshLeaf(now: number): Leaf {
     startedAt: now,
     dispatchedAt: null,
     redeliveries: 0,
-    passed: { when: true, delay: false, gate: false },
+    passed: { when: false, delay: false, gate: false },
     gate: null,
     taskId: null,
     childId: null,

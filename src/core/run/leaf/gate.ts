@@ -92,8 +92,8 @@ export function answerGate(
   });
   draft.putLeaf(frame, {
     ...leaf,
-    reason: 'retry',
-    wakeAt: draft.env.now,
+    reason: null,
+    wakeAt: null,
     gate: null,
     passed: { ...leaf.passed, gate: true },
   });
@@ -105,7 +105,12 @@ function parseAnswer(gate: Gate, payload: Json): { value: string; comment: strin
   const { value, comment } = payload;
   if (typeof value !== 'string' || !gate.choices.some((choice) => choice.value === value)) return null;
   const text = gate.allowComment && typeof comment === 'string' ? comment : null;
-  return { value, comment: text === null ? null : [...text].slice(0, COMMENT_CHARACTERS_MAX).join('') };
+  return { value, comment: text === null ? null : firstCharacters(text, COMMENT_CHARACTERS_MAX) };
+}
+
+/** Cut by code points, so that no character is torn. */
+function firstCharacters(text: string, max: number): string {
+  return Array.from(text).slice(0, max).join('');
 }
 
 /** RULINGS B10: a person says what became of an attempt whose outcome is unknown. */
@@ -122,9 +127,9 @@ function answerOutcome(
     failLeaf(draft, place, known, {
       message: answer.comment ?? 'a person said that the attempt had failed',
       retryable: false,
-      code: 'UNKNOWN_OUTCOME',
+      code: 'ATTEMPT_FAILED',
     });
-  } else draft.putLeaf(frameAt(draft, place), { ...known, reason: 'retry', wakeAt: draft.env.now });
+  } else draft.putLeaf(frameAt(draft, place), known);
   return 'applied';
 }
 

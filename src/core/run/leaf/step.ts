@@ -17,7 +17,7 @@ import { checkTaskTimeout } from './worker-task.ts';
 export function runStep(draft: Draft, place: Place, block: StepBlock): Outcome {
   const { leaf } = frameAt(draft, place);
   if (draft.inFlight.has(place.key)) return 'open';
-  if (leaf === null) return begin(draft, place, block);
+  if (leaf === null) return begin(draft, place, block, freshLeaf(draft.env.now));
   switch (leaf.reason) {
     case 'delay':
       return resumeDelay(draft, leaf) ? afterDelay(draft, place, block, leaf) : 'open';
@@ -33,14 +33,16 @@ export function runStep(draft: Draft, place: Place, block: StepBlock): Outcome {
     case 'event':
       return 'open';
     case null:
-      return leaf.state === 'failed' ? 'failed' : dispatchWhenKnown(draft, place, block, leaf);
+      if (leaf.state === 'failed') return 'failed';
+      if (!leaf.passed.when) return begin(draft, place, block, leaf);
+      return dispatchWhenKnown(draft, place, block, leaf);
   }
 }
 
 /** [WHEN-1] to [WHEN-4]: once per pass, before anything else. */
-function begin(draft: Draft, place: Place, block: StepBlock): Outcome {
+function begin(draft: Draft, place: Place, block: StepBlock, fresh: Leaf): Outcome {
   if (!knows(draft, block)) return 'open';
-  const leaf = freshLeaf(draft.env.now);
+  const leaf: Leaf = { ...fresh, passed: { ...fresh.passed, when: true } };
   if (block.when === undefined) return delayOrGate(draft, place, block, leaf);
   const guard = evaluateExpression(block.when, scopeAt(draft, place), 'strict');
   if (!guard.ok) {

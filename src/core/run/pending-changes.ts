@@ -1,0 +1,73 @@
+import type { Changes } from './changes.ts';
+
+/** The parts of the next commit that are plain lists, by the type of their items. */
+interface Parts {
+  readonly supersede: Changes['supersede'][number];
+  readonly kv: Changes['kv'][number];
+  readonly values: Changes['values'][number];
+  readonly tasksClosed: Changes['tasksClosed'][number];
+  readonly childrenStarted: Changes['childrenStarted'][number];
+  readonly childrenCancelled: Changes['childrenCancelled'][number];
+  readonly logs: Changes['logs'][number];
+}
+
+export type Part = keyof Parts;
+export type PartItem<K extends Part> = Parts[K];
+
+type Lists = { [K in Part]: Parts[K][] };
+
+/** What has gathered for the next commit; frames and the instance's columns are kept elsewhere. */
+export type PendingChanges = Lists & {
+  strict: boolean;
+  protectedResult: boolean;
+  hasResult: boolean;
+  stepsDelta: number;
+  readonly rows: Changes['rows'][number][];
+  readonly framesDeleted: Changes['framesDeleted'][number][];
+  readonly inboxDone: Changes['inboxDone'][number][];
+  readonly tasksCreated: Changes['tasksCreated'][number][];
+  readonly audit: Changes['audit'][number][];
+  readonly journal: Changes['journal'][number][];
+};
+
+export function noChanges(): PendingChanges {
+  return {
+    strict: false,
+    protectedResult: false,
+    hasResult: false,
+    stepsDelta: 0,
+    rows: [],
+    supersede: [],
+    framesDeleted: [],
+    inboxDone: [],
+    kv: [],
+    values: [],
+    tasksCreated: [],
+    tasksClosed: [],
+    childrenStarted: [],
+    childrenCancelled: [],
+    audit: [],
+    journal: [],
+    logs: [],
+  };
+}
+
+export function append<K extends Part>(pending: Lists, part: K, items: readonly PartItem<K>[]): void {
+  const list: PartItem<K>[] = pending[part];
+  list.push(...items);
+}
+
+/** True when something would be lost if the process died now. Logs, steps and notes alone are not worth a commit. */
+export function areWorthACommit(pending: PendingChanges): boolean {
+  const lists = [
+    pending.rows,
+    pending.framesDeleted,
+    pending.inboxDone,
+    pending.tasksCreated,
+    pending.childrenStarted,
+    pending.audit,
+    pending.supersede,
+    pending.kv,
+  ];
+  return lists.some((list) => list.length > 0);
+}
