@@ -4,9 +4,13 @@ import { dirname, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { hasDatabase, loadTemplate, placeTemplate, type TemplateKind } from '../adapters/local/template.ts';
 import { createPGliteDriver } from '../adapters/postgres/drivers/pglite.ts';
+import { dropOtherDatabases } from '../adapters/postgres/drop-other-databases.ts';
 import { migrate } from '../adapters/postgres/migrate.ts';
 import { MIGRATIONS } from '../adapters/postgres/migrations.generated.ts';
 import { packageFacts } from './package-facts.ts';
+
+/** Changes with what `buildTemplate` does, so that templates of the older kind are not taken. */
+const RECIPE = 'one database';
 
 type OnProgress = (text: string) => void;
 
@@ -32,14 +36,16 @@ export async function shippedTemplate(onProgress: OnProgress): ReturnType<typeof
 function templateKind(): TemplateKind {
   return {
     folder: join(packageFacts().root, 'dist'),
-    ingredients: [embeddedVersion(), ...MIGRATIONS.map(({ sql }) => sql)],
+    ingredients: [RECIPE, embeddedVersion(), ...MIGRATIONS.map(({ sql }) => sql)],
     build: buildTemplate,
   };
 }
 
 async function buildTemplate(): Promise<Uint8Array> {
   const database = await PGlite.create();
-  await migrate(createPGliteDriver(database));
+  const driver = createPGliteDriver(database);
+  await migrate(driver);
+  await dropOtherDatabases(driver);
   const archive = await database.dumpDataDir('gzip');
   await database.close();
   return new Uint8Array(await archive.arrayBuffer());

@@ -3,7 +3,7 @@ import type { Store } from '../../ports/store/store.ts';
 import { createFactStore } from './accept.ts';
 import { call } from './call.ts';
 import { createCatalogStore } from './catalog.ts';
-import type { SqlDriver } from './driver.ts';
+import { type SqlDriver, SqlError } from './driver.ts';
 import * as instances from './reads-instances.ts';
 import * as records from './reads-records.ts';
 import * as tasks from './reads-tasks.ts';
@@ -54,7 +54,16 @@ function createReadStore(driver: SqlDriver): ReadStore {
 }
 
 const PING = 'SELECT stepwell.ping_v1()';
+const PING_WITHOUT_SCHEMA = `
+SELECT json_build_object('now', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, 'schemaVersion', 0)`;
+/** No such schema, table or function: the database works and nobody has migrated it yet. */
+const NOT_MIGRATED: ReadonlySet<string> = new Set(['3F000', '42P01', '42883']);
 
 async function ping(driver: SqlDriver): Promise<{ readonly now: number; readonly schemaVersion: number }> {
-  return answerOf(await call(driver, PING, []));
+  try {
+    return answerOf(await call(driver, PING, []));
+  } catch (error) {
+    if (!(error instanceof SqlError) || !NOT_MIGRATED.has(error.code)) throw error;
+    return answerOf(await call(driver, PING_WITHOUT_SCHEMA, []));
+  }
 }

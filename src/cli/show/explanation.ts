@@ -19,6 +19,6 @@ export function describeExplanation(
   }
   if (lease !== null) lines.push(dim(`  held by ${printable(lease.owner)} until ${lease.until}`));
   if (pending > 0) lines.push(dim(`  ${pending} accepted facts not looked at yet`));
-  lines.push(dim(`  claimed ${claims.count} times`));
+  lines.push(dim(`  claimed ${claims.count === 1 ? 'once' : `${claims.count} times`}`));
   return lines;
 }

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CliResult, runCli, type ServerProcess, startServer } from '../support/cli-process.ts';
+
+let cwd: string;
+let server: ServerProcess;
+
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'stepwell-client-'));
+  server = await startServer(['dev'], { cwd, env: { STEPWELL_DATABASE_URL: 'pglite:memory' } });
+  const gate = { type: 'step', id: 'agree', handler: 'noop', wait_for_input: { prompt: 'Send it?' } };
+  const typo = { type: 'step', id: 'say', handler: 'logg', params: {} };
+  writeFileSync(join(cwd, 'ask.json'), JSON.stringify({ name: 'ask', blocks: [gate] }));
+  writeFileSync(join(cwd, 'typo.json'), JSON.stringify({ name: 'typo', blocks: [typo] }));
+  writeFileSync(join(cwd, 'empty.json'), JSON.stringify({ name: 'empty', blocks: [] }));
+  writeFileSync(join(cwd, 'list.json'), '[]');
+});
+
+afterAll(async () => {
+  await server.end('SIGKILL');
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+function stepwell(...args: readonly string[]): Promise<CliResult> {
+  return runCli([...args, '--url', server.url], { cwd });
+}
+
+async function startedId(): Promise<string> {
+  await stepwell('publish', 'ask.json');
+  const { stdout } = await stepwell('start', 'ask', '--data', '{"who": "Ada"}', '--json');
+  return JSON.parse(stdout).id;
+}
+
+describe('the client commands', () => {
+  it('publish a document with the parts filled in that nobody wants to write, version by version', async () => {
+    expect((await stepwell('publish', 'ask.json')).stdout).toMatch(
+      /^Published ask version 1 [0-9a-f-]{36}\nNext: /,
+    );
+    expect((await stepwell('publish', 'ask.json')).stdout).toContain('Published ask version 2');
+  });
+
+  it('show the warnings of the publisher', async () => {
+    const { stdout } = await stepwell('publish', 'typo.json');
+    expect(stdout).toMatch(/Warning .*logg.*log/);
+  });
+
+  it('start, show, explain and draw an instance, and answer its question', async () => {
+    const id = await startedId();
+    expect((await stepwell('get', id)).stdout).toMatch(/state +waiting[\s\S]*"who": "Ada"/);
+    expect((await stepwell('explain', id)).stdout).toContain('agree');
+    expect((await stepwell('tree', id)).stdout).toMatch(/^◷ agree +step +waiting for input/);
+    const answer = await stepwell('signal', id, 'human_input:agree', '{"value": "yes"}');
+    expect(answer.stdout).toContain('Accepted human_input:agree');
+    expect((await stepwell('tree', id)).stdout).toContain('✔ agree');
+  });
+
+  it('start the first instance again for a known key', async () => {
+    await stepwell('publish', 'ask.json');
+    const first = await stepwell('start', 'ask', '--key', 'k1', '--json');
+    const second = await stepwell('start', 'ask', '--key', 'k1');
+    expect(second.stdout).toContain(`Known key ${JSON.parse(first.stdout).id}`);
+  });
+
+  it.each([
+    [['publish', 'missing.json'], 'missing.json cannot be read', 'relative to this folder'],
+    [['publish', 'list.json'], 'list.json is no sequence', 'name (a text) and blocks'],
+    [['publish', 'empty.json'], 'blocks', 'Correct it'],
+    [['start', 'nobody'], 'not found', '--tenant'],
+    [['start', 'ask', '--data', '{oops'], '--data is not JSON', 'Quote it'],
+    [['start', 'ask', '--data', '[]'], '--data is not a JSON object', '{"key": "value"}'],
+    [['get', 'no-uuid'], 'invalid argument', 'Correct it'],
+    [['get', '00000000-0000-7000-8000-000000000000'], 'not found', '--tenant'],
+    [['tree', 'x', 'y'], 'an argument too many: y', '--help'],
+    [['get', 'x', '--tennant', 'a'], '--tennant is not a flag', 'Did you mean --tenant?'],
+    [['signal', 'x', 'cancel', '{'], 'the payload is not JSON', 'Quote it'],
+  ])('say what is wrong and what to do next: %j', async (args, problem, next) => {
+    const { code, stdout, stderr } = await stepwell(...args);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(problem);
+    expect(stderr).toContain(next);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it('say how to start a server when there is none', async () => {
+    const { code, stderr } = await runCli(['get', 'x', '--url', 'http://127.0.0.1:9'], { cwd });
+    expect(code).toBe(1);
+    expect(stderr).toContain('no server answers at http://127.0.0.1:9');
+    expect(stderr).toContain('stepwell dev');
+  });
+});
+
+describe('the server commands', () => {
+  it.each([
+    [['dev', '--prot', '80'], '--prot is not a flag of this command', 'Did you mean --port?'],
+    [['dev', '--port', '99999'], '--port must be a whole number from 0 to 65535', '--port 9000'],
+    [['dev', '--tick-ms', 'soon'], '--tick-ms must be a whole number', 'is a text of 4 characters'],
+    [['dev', '--handlers', 'none.ts'], 'none.ts cannot be read', 'Check the path'],
+    [['serve'], 'there is no root key', 'STEPWELL_API_KEY'],
+    [['migrate'], 'there is no server to migrate', 'STEPWELL_DATABASE_URL'],
+  ])('refuse what makes no sense: %j', async (args, problem, next) => {
+    const { code, stderr } = await runCli(args, { cwd, env: { STEPWELL_DATABASE_URL: 'pglite:memory' } });
+    expect(code).toBe(1);
+    expect(stderr).toContain(problem);
+    expect(stderr).toContain(next);
+  });
+
+  it('refuse to open dev to the network', async () => {
+    const env = { STEPWELL_HTTP_ADDR: '0.0.0.0:8080' };
+    expect((await runCli(['dev'], { cwd, env })).stderr).toContain('loopback interface only');
+  });
+
+  it('say which port is taken', async () => {
+    const env = { STEPWELL_DATABASE_URL: 'pglite:memory' };
+    const { code, stderr } = await runCli(['dev', '--port', new URL(server.url).port], { cwd, env });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/is in use by another program\n +Choose another port/);
+  });
+});
