@@ -1,3 +1,5 @@
+import { type Json, canonicalJson } from '../../src/core/json.ts';
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Ids that depend only on the act and the place in it, so that two players make the same ones. */
@@ -25,6 +27,9 @@ export class Ids {
   comparable(value: unknown): unknown {
     const text = JSON.stringify(value, (name, part: unknown) => {
       if (name === 'message') return '<message>';
+      // Frames but the root one come in no particular order.
+      if (name === 'frames' && Array.isArray(part))
+        return part.map((frame: Json) => canonicalJson(frame)).sort();
       return typeof part === 'string' && UUID.test(part) && !this.made.has(part) ? '<made>' : part;
     });
     return text === undefined ? undefined : JSON.parse(text);

@@ -1,4 +1,3 @@
-import { frameKey } from '../../src/core/run/frame.ts';
 import type { Claim, CommitAnswer, TurnCommit } from '../../src/ports/store/turn.ts';
 import type { WorkerTask } from '../../src/ports/store/accept.ts';
 import { TENANT, newInstance } from '../support/turn-builder.ts';
@@ -50,11 +49,9 @@ export class Player {
       // When a row was touched last is shown, but no two adapters need agree on what touches it.
       const { updatedAt: _updatedAt, ...columns } = instance;
       const key = { tenantId: TENANT, instanceId: id };
-      const frames = [...rest.frames].sort((a, b) => (frameKey(a) < frameKey(b) ? -1 : 1));
       all.push({
         columns,
         ...rest,
-        frames,
         outputs: await store.listOutputs(null, id, { node: true, retry: true }),
         audit: await store.listAudit(null, id, 100),
         state: [...(await store.readState(key, 'all'))].sort(),

@@ -8,7 +8,7 @@ import type {
   ClaimOneResult,
 } from '../../ports/store/turn.ts';
 import { hasFreeSlot, postponeForSlot, releaseSlot } from './concurrency.ts';
-import { type Tx, findInstance, openInbox, saveInstance } from './database.ts';
+import { type Tx, findInstance, framesOf, openInbox, saveInstance } from './database.ts';
 import { inClaimOrder, oldestLeaseFirst } from './claim-order.ts';
 import { type InstanceRow, recordOf } from './rows.ts';
 import { addTransition, inboxAbove } from './wake.ts';
@@ -116,7 +116,7 @@ export function claimOf(tx: Tx, row: InstanceRow, leaseToken: string): Claim {
     leaseToken,
     leaseUntil: row.leaseUntil ?? tx.t,
     instance: recordOf(row),
-    frames: tx.db.frames.of(row.id).values(),
+    frames: framesOf(tx.db, row.id),
     inbox: inboxAbove(tx, row.id, 0),
     takenOver: row.takenOver,
     mayRun:

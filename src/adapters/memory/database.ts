@@ -142,6 +142,13 @@ export function isOpenTask(task: TaskRow): boolean {
   return !task.removed && (task.state === 'pending' || task.state === 'claimed');
 }
 
+/** The frame of the root list first, the others as they were written. */
+export function framesOf(db: Database, instanceId: string): Frame[] {
+  const frames = db.frames.of(instanceId).values();
+  const root = frames.filter((frame) => frame.blockId === '');
+  return [...root, ...frames.filter((frame) => frame.blockId !== '')];
+}
+
 /** Inbox rows that no turn has processed, in the order of acceptance. */
 export function openInbox(db: Database, instanceId: string): StoredFact[] {
   return db.inboxOpen

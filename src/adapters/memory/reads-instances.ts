@@ -11,7 +11,7 @@ import type {
 } from '../../ports/store/reads.ts';
 import type { StepLogLine } from '../../ports/store/turn.ts';
 import { liveRows } from './apply-records.ts';
-import { type Tx, findInstance, openTasks } from './database.ts';
+import { type Tx, findInstance, framesOf, openTasks } from './database.ts';
 import { type InstanceRow, type StoredOutput, viewOf } from './rows.ts';
 import { oldestFirst, taskView } from './tasks.ts';
 import { inboxAbove } from './wake.ts';
@@ -122,7 +122,7 @@ export function getFrontier(tx: Tx, tenantId: string | null, id: string): Fronti
   if (row === null) return null;
   return {
     instance: viewOf(row),
-    frames: tx.db.frames.of(id).values(),
+    frames: framesOf(tx.db, id),
     inbox: inboxAbove(tx, id, 0),
     openTasks: openTasks(tx.db, id).sort(oldestFirst).map(taskView),
     now: tx.t,

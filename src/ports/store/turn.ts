@@ -107,6 +107,7 @@ export interface ClaimBatch {
 export interface Claim extends LeaseRef {
   readonly leaseUntil: number;
   readonly instance: InstanceRecord;
+  /** The frame of the root list first, the others in any order. */
   readonly frames: readonly Frame[];
   readonly inbox: readonly InboxRow[];
   /** True when this claim took over the lease of a turn that did not settle ([REC-1]). */
