@@ -4,6 +4,35 @@
 -- of the server, and byte comparison is faster. Instants are timestamptz with whole milliseconds (see sw_now).
 -- Hot tables have no foreign key to the instance: the key check would lock the instance row and hide it from claims.
 
+-- Words and small numbers are domains, and the rule below is a function: a check constraint would be parsed and planned
+-- anew by every update of a row, which costs a step more than its own update does.
+CREATE DOMAIN stepwell.instance_state AS text
+  CONSTRAINT instance_state_check CHECK (
+    VALUE IN ('scheduled', 'running', 'waiting', 'paused', 'completed', 'failed', 'cancelled')
+  );
+CREATE DOMAIN stepwell.priority AS smallint
+  CONSTRAINT priority_check CHECK (VALUE BETWEEN 0 AND 3);
+CREATE DOMAIN stepwell.row_kind AS text COLLATE "C"
+  CONSTRAINT row_kind_check CHECK (
+    VALUE IN ('result', 'retry', 'error', 'breach', 'gate', 'escalation', 'counter', 'variant', 'interceptor', 'sla', 'node')
+  );
+
+-- Promise 2: no commit leaves an instance behind that nothing will ever look at again (RULINGS A27). A lease counts
+-- because its end is watched; an operator may hold one on a terminal instance.
+CREATE FUNCTION stepwell.is_never_stuck(
+  state text, due_at timestamptz, lease_until timestamptz, lease_token uuid, open_waits integer
+) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  RETURN (lease_until IS NULL) = (lease_token IS NULL) AND CASE
+    WHEN state IN ('completed', 'failed', 'cancelled') THEN due_at IS NULL AND open_waits = 0
+    WHEN lease_until IS NOT NULL THEN true
+    WHEN state IN ('scheduled', 'running') THEN due_at IS NOT NULL
+    WHEN state = 'waiting' THEN due_at IS NOT NULL OR open_waits > 0
+    ELSE true
+  END;
+END $$;
+
 CREATE TABLE stepwell.sequences (
   id uuid NOT NULL,
   tenant_id text COLLATE "C" NOT NULL,
@@ -31,7 +60,7 @@ CREATE TABLE stepwell.task_instances (
   parent_entry integer,
   depth integer NOT NULL DEFAULT 0,
   max_concurrency integer,
-  priority smallint NOT NULL,
+  priority stepwell.priority NOT NULL,
   dry_run boolean NOT NULL DEFAULT false,
   dry_run_auto_approve boolean NOT NULL DEFAULT false,
   tenant_id text COLLATE "C" NOT NULL,
@@ -48,7 +77,7 @@ CREATE TABLE stepwell.task_instances (
   start_digest text,
   budget jsonb,
   -- Changed by claims, facts and settles: these updates may be cold.
-  state text NOT NULL,
+  state stepwell.instance_state NOT NULL,
   next_fire_at timestamptz,
   due_at timestamptz,
   lease_until timestamptz,
@@ -62,10 +91,7 @@ CREATE TABLE stepwell.task_instances (
   cancel_requested_at timestamptz,
   updated_at timestamptz NOT NULL,
   failure jsonb,
-  gate_opened_at bigint GENERATED ALWAYS AS (
-    CASE WHEN root_frame -> 'leaf' ->> 'state' = 'waiting' AND root_frame -> 'leaf' ->> 'reason' = 'input'
-      THEN (root_frame -> 'leaf' -> 'gate' ->> 'openedAt')::bigint END
-  ) STORED,
+  gate_opened_at bigint,
   -- Changed by each step: an index that mentions one of these would make the update cold. recovery_count and suspect
   -- change only after a crash.
   data jsonb NOT NULL DEFAULT '{}',
@@ -85,26 +111,8 @@ CREATE TABLE stepwell.task_instances (
   current_step jsonb,
   root_frame jsonb,
   CONSTRAINT task_instances_pkey PRIMARY KEY (id),
-  CONSTRAINT task_instances_state_check CHECK (
-    state IN ('scheduled', 'running', 'waiting', 'paused', 'completed', 'failed', 'cancelled')
-  ),
-  CONSTRAINT task_instances_priority_check CHECK (priority BETWEEN 0 AND 3),
-  CONSTRAINT task_instances_lease_check CHECK ((lease_until IS NULL) = (lease_token IS NULL)),
-  -- Promise 2: no commit leaves an instance behind that nothing will ever look at again. A lease counts because its end
-  -- is watched; an operator may hold one on a terminal instance.
   CONSTRAINT task_instances_never_stuck_check CHECK (
-    CASE
-      WHEN state IN ('completed', 'failed', 'cancelled') THEN due_at IS NULL AND open_waits = 0
-      WHEN lease_until IS NOT NULL THEN true
-      WHEN state IN ('scheduled', 'running') THEN due_at IS NOT NULL
-      WHEN state = 'waiting' THEN due_at IS NOT NULL OR open_waits > 0
-      ELSE true
-    END
-  ),
-  CONSTRAINT task_instances_parent_check CHECK (
-    (parent_instance_id IS NULL) = (parent_block_id IS NULL)
-    AND (parent_instance_id IS NULL) = (parent_iteration IS NULL)
-    AND (parent_instance_id IS NULL) = (parent_entry IS NULL)
+    stepwell.is_never_stuck(state, due_at, lease_until, lease_token, open_waits)
   )
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
@@ -153,13 +161,9 @@ CREATE TABLE stepwell.execution_tree (
   block_type text NOT NULL,
   state text NOT NULL,
   started_at timestamptz NOT NULL,
-  gate_opened_at bigint GENERATED ALWAYS AS (
-    CASE WHEN frame -> 'leaf' ->> 'state' = 'waiting' AND frame -> 'leaf' ->> 'reason' = 'input'
-      THEN (frame -> 'leaf' -> 'gate' ->> 'openedAt')::bigint END
-  ) STORED,
+  gate_opened_at bigint,
   frame jsonb NOT NULL,
-  CONSTRAINT execution_tree_pkey PRIMARY KEY (instance_id, block_id, branch_index, iteration),
-  CONSTRAINT execution_tree_state_check CHECK (state IN ('open', 'failed', 'cancelled'))
+  CONSTRAINT execution_tree_pkey PRIMARY KEY (instance_id, block_id, branch_index, iteration)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 
 CREATE INDEX execution_tree_gate_idx ON stepwell.execution_tree (gate_opened_at)
@@ -180,13 +184,10 @@ CREATE TABLE stepwell.block_outputs (
   tenant_id text COLLATE "C" NOT NULL,
   block_id text COLLATE "C" NOT NULL,
   iteration text COLLATE "C" NOT NULL,
-  kind text COLLATE "C" NOT NULL,
+  kind stepwell.row_kind NOT NULL,
   output jsonb NOT NULL,
   -- Also the path to the latest rows of a block, however many came before.
-  CONSTRAINT block_outputs_pkey PRIMARY KEY (instance_id, block_id, rev, ordinal),
-  CONSTRAINT block_outputs_kind_check CHECK (
-    kind IN ('result', 'retry', 'error', 'breach', 'gate', 'escalation', 'counter', 'variant', 'interceptor', 'sla', 'node')
-  )
+  CONSTRAINT block_outputs_pkey PRIMARY KEY (instance_id, block_id, rev, ordinal)
 ) PARTITION BY HASH (instance_id);
 
 -- Of the live rows one per attempt and kind, and one result whatever the attempt.

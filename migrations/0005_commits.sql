@@ -63,14 +63,11 @@ BEGIN
   RETURN v_data;
 END $$;
 
-CREATE FUNCTION stepwell.root_after(root jsonb, turn jsonb, granted boolean) RETURNS jsonb
+-- When the gate at the cursor of this frame was opened; null when there is none that waits for an answer.
+CREATE FUNCTION stepwell.open_gate(frame jsonb) RETURNS bigint
 LANGUAGE sql IMMUTABLE
-RETURN CASE
-  WHEN granted AND turn ? 'rootIntent' THEN turn -> 'rootIntent'
-  WHEN turn ? 'root' THEN turn -> 'root'
-  WHEN turn ? 'rootGone' THEN NULL
-  ELSE root
-END;
+RETURN CASE WHEN frame -> 'leaf' ? 'gate' AND frame -> 'leaf' ->> 'state' = 'waiting'
+  THEN (frame -> 'leaf' -> 'gate' ->> 'openedAt')::bigint END;
 
 CREATE FUNCTION stepwell.write_rows(p_rows jsonb, a stepwell.checked_turn[]) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
@@ -89,10 +86,10 @@ CREATE FUNCTION stepwell.write_frames(p_frames jsonb, a stepwell.checked_turn[])
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   INSERT INTO stepwell.execution_tree (instance_id, tenant_id, block_id, branch_index, iteration, block_type, state,
-    started_at, frame)
+    started_at, gate_opened_at, frame)
   SELECT t.instance_id, t.tenant_id, f.v ->> 'blockId', (f.v ->> 'branch')::integer, f.v ->> 'iteration',
     c.frame -> 'detail' ->> 'kind', coalesce(c.frame ->> 'state', 'open'),
-    stepwell.from_ms((c.frame ->> 'startedAt')::bigint), c.frame
+    stepwell.from_ms((c.frame ->> 'startedAt')::bigint), stepwell.open_gate(c.frame), c.frame
   FROM jsonb_array_elements(p_frames) AS f(v)
   JOIN unnest(a) AS t ON t.i = (f.v ->> 'i')::integer
   CROSS JOIN LATERAL (
@@ -101,7 +98,7 @@ BEGIN
   WHERE t.verdict = 'ok'
   ON CONFLICT ON CONSTRAINT execution_tree_pkey
   DO UPDATE SET frame = excluded.frame, state = excluded.state, block_type = excluded.block_type,
-    started_at = excluded.started_at;
+    started_at = excluded.started_at, gate_opened_at = excluded.gate_opened_at;
 END $$;
 
 CREATE FUNCTION stepwell.delete_frames(p_gone jsonb, a stepwell.checked_turn[]) RETURNS void
@@ -432,7 +429,8 @@ BEGIN
     seen_seq = CASE WHEN stepwell.is_terminal(t.settles_to) THEN i.wake_seq ELSE t.seen END,
     committed_token = i.lease_token,
     current_step = coalesce(t.body -> 'current', CASE WHEN NOT t.new_run THEN i.current_step END),
-    root_frame = stepwell.root_after(i.root_frame, t.body, t.granted),
+    root_frame = CASE WHEN t.new_root THEN t.root ELSE i.root_frame END,
+    gate_opened_at = CASE WHEN t.new_root THEN stepwell.open_gate(t.root) ELSE i.gate_opened_at END,
     config = coalesce(t.patch -> 'config', i.config),
     audit = coalesce(t.patch -> 'audit', i.audit),
     metadata = coalesce(t.patch -> 'metadata', i.metadata),
@@ -465,7 +463,9 @@ BEGIN
     updated_at = CASE WHEN t.settle IS NULL AND t.patch IS NULL THEN i.updated_at ELSE t.at END
   FROM (
     SELECT u.*, u.body -> 'settle' AS settle, u.body -> 'patch' AS patch,
-      coalesce(u.body -> 'patch' ? 'newRun', false) AS new_run
+      coalesce(u.body -> 'patch' ? 'newRun', false) AS new_run,
+      u.body ? 'root' OR u.body ? 'rootGone' AS new_root,
+      CASE WHEN u.granted THEN coalesce(u.body -> 'rootIntent', u.body -> 'root') ELSE u.body -> 'root' END AS root
     FROM unnest(a) AS u
     WHERE u.verdict = 'ok'
   ) t
@@ -486,6 +486,8 @@ DECLARE
   v_granted boolean;
   v_now timestamptz;
   v_at timestamptz;
+  v_new_root boolean := v ? 'root' OR v ? 'rootGone';
+  v_root jsonb := v -> 'root';
   v_row jsonb;
   v_odd bigint;
   r record;
@@ -529,6 +531,9 @@ BEGIN
   IF v ? 'settle' OR v ? 'patch' THEN
     PERFORM stepwell.update_turns(a);
   ELSE
+    IF v_granted AND v ? 'rootIntent' THEN
+      v_root := v -> 'rootIntent';
+    END IF;
     UPDATE stepwell.task_instances i
     SET data = CASE WHEN v ? 'dataSet' OR v ? 'dataRemoved' THEN stepwell.patched_data(i.data, v) ELSE coalesce(v -> 'data', i.data) END,
       recovery_count = CASE WHEN v ? 'hasResult' THEN 0 ELSE i.recovery_count END,
@@ -542,7 +547,8 @@ BEGIN
       total_steps = i.total_steps + coalesce((v ->> 'steps')::bigint, 0),
       progress_at = v_at,
       current_step = coalesce(v -> 'current', i.current_step),
-      root_frame = stepwell.root_after(i.root_frame, v, v_granted)
+      root_frame = CASE WHEN v_new_root THEN v_root ELSE i.root_frame END,
+      gate_opened_at = CASE WHEN v_new_root THEN stepwell.open_gate(v_root) ELSE i.gate_opened_at END
     WHERE i.id = v_id;
   END IF;
   IF p -> 'more' ? 'supersede' THEN
