@@ -27,6 +27,7 @@ export interface StoreCall {
   readonly index: number;
   readonly operation: keyof Store;
   readonly process: string;
+  readonly args: readonly unknown[];
 }
 
 /** Decides what becomes of each call. */
@@ -42,8 +43,12 @@ export interface CallLog {
 
 /** The store as one process reaches it. All its operations pass through the plan, each one is one fault point. */
 export function faultStore(inner: Store, gate: ProcessGate, log: CallLog, plan: FaultPlan): Store {
-  const call = (operation: keyof Store, carryOut: () => Promise<unknown>): Promise<unknown> => {
-    const entry: StoreCall = { index: log.calls.length, operation, process: gate.name };
+  const call = (
+    operation: keyof Store,
+    args: readonly unknown[],
+    carryOut: () => Promise<unknown>,
+  ): Promise<unknown> => {
+    const entry: StoreCall = { index: log.calls.length, operation, process: gate.name, args };
     if (!gate.isAlive) return never();
     log.calls.push(entry);
     return answer(gate, plan, plan.decide(entry), carryOut);
@@ -53,7 +58,7 @@ export function faultStore(inner: Store, gate: ProcessGate, log: CallLog, plan: 
       const method = Reflect.get(target, name);
       if (typeof method !== 'function') return method;
       return (...args: unknown[]) =>
-        call(name as keyof Store, () => Reflect.apply(method, target, args) as Promise<unknown>);
+        call(name as keyof Store, args, () => Reflect.apply(method, target, args) as Promise<unknown>);
     },
   });
 }

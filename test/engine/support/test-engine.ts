@@ -10,7 +10,7 @@ import type { Hints } from '../../../src/ports/hints.ts';
 import type { SignalAnswer, WorkerTask } from '../../../src/ports/store/accept.ts';
 import type { InstanceView } from '../../../src/ports/store/reads.ts';
 import type { Store } from '../../../src/ports/store/store.ts';
-import type { TaskOutcome } from '../../../src/ports/store/turn.ts';
+import type { TaskOutcome, TurnCommit } from '../../../src/ports/store/turn.ts';
 import { type EngineProcess, createProcess } from './engine-process.ts';
 import { type CallLog, type FaultPlan, noFaults } from './fault-store.ts';
 import { Ledger, type Script } from './ledger.ts';
@@ -221,6 +221,19 @@ export class TestEngine {
     return Object.fromEntries(
       rows.map((row) => [row.iteration === '' ? row.blockId : `${row.blockId}@${row.iteration}`, row.output]),
     );
+  }
+
+  /** What the turns of an instance have sent to be committed, repeats and refused ones included. */
+  sentCommits(instanceId: string): readonly TurnCommit[] {
+    return this.calls.calls
+      .filter(({ operation }) => operation === 'commit')
+      .flatMap(({ args }) => args[0] as readonly TurnCommit[])
+      .filter((turn) => turn.instanceId === instanceId);
+  }
+
+  /** How often an operation was called. */
+  countCalls(operation: keyof Store): number {
+    return this.calls.calls.filter((call) => call.operation === operation).length;
   }
 
   log(): string[] {
