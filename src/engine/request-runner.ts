@@ -13,15 +13,16 @@ export interface RequestRunner extends TurnRunner {
  * Its turns take facts in, so that they take effect at once (RULINGS A6), and hand on what has become runnable.
  */
 export function createRequestRunner(engine: FunctionEngine): RequestRunner {
-  const { runner, idle } = openInvocation(engine, () => 0);
+  const invocation = openInvocation(engine, () => 0);
+  const { runner } = invocation;
   return {
     hasRoom: () => false,
-    newLease: runner.newLease,
-    adopt: runner.adopt,
-    nudge: runner.nudge,
-    operate: runner.operate,
+    newLease: () => runner.newLease(),
+    adopt: (claim) => runner.adopt(claim),
+    nudge: (target, withinMs) => runner.nudge(target, withinMs),
+    operate: (target, operation) => runner.operate(target, operation),
     async settled() {
-      await idle();
+      await invocation.idle();
       await engine.queue.settled();
     },
   };

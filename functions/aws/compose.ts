@@ -1,0 +1,99 @@
+import { createOutboundClient } from '../../src/adapters/http/outbound-client.ts';
+import type { SqlDriver } from '../../src/adapters/postgres/driver.ts';
+import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
+import { createSqsQueue, type SqsQueue } from '../../src/adapters/sqs/sqs-queue.ts';
+import { createLog, systemClock, systemEntropy } from '../../src/adapters/system.ts';
+import { createFunctionEngine, type FunctionEngine } from '../../src/engine/function-engine.ts';
+import { builtInHandlers } from '../../src/engine/handlers/built-in.ts';
+import { createHandlerRegistry, type HandlerRegistry } from '../../src/engine/handlers/registry.ts';
+import type { Log } from '../../src/ports/system.ts';
+import type { DefinedHandler } from '../../src/sdk/handler.ts';
+import { toStepHandler } from '../../src/sdk/step-handler.ts';
+import { version } from '../../package.json';
+import { type FunctionSettings, readSettings } from '../settings.ts';
+
+/** What the functions of one process share: it is put together by the first event, and kept until the host ends it. */
+export type AwsHost = () => Promise<AwsParts>;
+
+export interface AwsParts {
+  readonly engine: FunctionEngine;
+  readonly queue: SqsQueue;
+  readonly log: Log;
+  readonly settings: FunctionSettings;
+  readonly version: string;
+}
+
+export interface AwsHostOptions {
+  /** The user's handlers. Default: the built-in ones only. */
+  readonly handlers?: readonly DefinedHandler[];
+  /** Default: the environment of the process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Take-overs in a row after which a run counts as poison ([REC-3]). */
+const MAX_RECOVERIES = 3;
+/** RULINGS B20: what Lambda answers to a caller is bounded. */
+const MAX_OUTPUT_BYTES = 5 * 1024 * 1024;
+/** RULINGS B6. */
+const IN_PLACE_WAIT_MS = 1_000;
+const TURNS_AT_ONCE = 64;
+
+/** The composition root of the AWS functions. Nothing is read or connected before the first event. */
+export function createAwsHost(options: AwsHostOptions = {}): AwsHost {
+  let parts: Promise<AwsParts> | null = null;
+  return () => {
+    parts ??= compose(options);
+    return parts;
+  };
+}
+
+async function compose({ handlers = [], environment = process.env }: AwsHostOptions): Promise<AwsParts> {
+  const settings = readSettings(environment);
+  const log = createLog({ level: settings.STEPWELL_LOG_LEVEL, format: 'json' });
+  const queue = createSqsQueue({ queueUrl: settings.STEPWELL_QUEUE_URL, log, clock: systemClock });
+  const engine = createFunctionEngine(
+    {
+      store: createPostgresStore(await openDriver(settings)),
+      handlers: registryOf(settings, handlers),
+      queue,
+      clock: systemClock,
+      entropy: systemEntropy,
+      log,
+    },
+    {
+      leaseOwner: environment['AWS_LAMBDA_LOG_STREAM_NAME'] ?? 'aws',
+      leaseMs: settings.STEPWELL_LEASE_MS ?? null,
+      maxTurns: TURNS_AT_ONCE,
+      maxConcurrentSteps: settings.STEPWELL_MAX_CONCURRENT_STEPS,
+      maxInstancesPerTenant: settings.STEPWELL_MAX_INSTANCES_PER_TENANT,
+      maxStepsPerTurn: settings.STEPWELL_MAX_STEPS_PER_INVOCATION,
+      maxRecoveries: MAX_RECOVERIES,
+      maxContextBytes: settings.STEPWELL_MAX_CONTEXT_BYTES,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
+      silentTaskMs: settings.STEPWELL_WORKER_REAPER_STALE_SECS * 1000,
+      inPlaceWaitMs: IN_PLACE_WAIT_MS,
+    },
+  );
+  return { engine, queue, log, settings, version };
+}
+
+/** Only the driver that is used is loaded. One connection: turns of one invocation share their statements. */
+async function openDriver(settings: FunctionSettings): Promise<SqlDriver> {
+  const { createPgDriver } = await import('../../src/adapters/postgres/drivers/pg.ts');
+  return createPgDriver({ connectionString: settings.STEPWELL_DATABASE_URL, poolSize: 1 });
+}
+
+function registryOf(settings: FunctionSettings, users: readonly DefinedHandler[]): HandlerRegistry {
+  const allowInternal = settings.STEPWELL_ALLOW_INTERNAL_URLS ?? false;
+  const effects = createOutboundClient({
+    clock: systemClock,
+    userAgent: `stepwell/${version}`,
+    allowInternal,
+  });
+  const registry = createHandlerRegistry(
+    builtInHandlers({ effects, entropy: systemEntropy, allowInternal }),
+    users.map((handler) => toStepHandler(handler, systemClock)),
+  );
+  if (!registry.ok) throw new Error(registry.error.join('; '));
+  return registry.value;
+}

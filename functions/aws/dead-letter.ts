@@ -1,0 +1,21 @@
+import { type AwsHost, createAwsHost } from './compose.ts';
+import { failuresOf, type Remaining, runRecords, type SqsBatchResponse } from './records.ts';
+
+/**
+ * Messages that failed again and again. A hint among them was only late: its instance is looked at once more, and the
+ * sweep has it in any case. Each is logged as an error; what is no hint is dropped with that.
+ */
+export function createDeadLetterHandler(
+  host: AwsHost,
+): (event: unknown, context: Remaining) => Promise<SqsBatchResponse> {
+  return async (event, context) => {
+    const parts = await host();
+    const records = await runRecords(parts, event, context);
+    for (const { record, outcome } of records) {
+      parts.log.error('a message came to the dead-letter queue', { message_id: record.messageId, outcome });
+    }
+    return failuresOf(records.filter(({ outcome }) => outcome === 'retry' || outcome === 'unstarted'));
+  };
+}
+
+export const handler = createDeadLetterHandler(createAwsHost());

@@ -1,0 +1,59 @@
+import * as z from 'zod';
+import { decodeHintMessage } from '../../src/core/hint-message.ts';
+import { type HintOutcome, runHints } from '../../src/engine/invocation.ts';
+import type { AwsParts } from './compose.ts';
+
+const SqsEvent = z.object({
+  Records: z.array(z.object({ messageId: z.string(), receiptHandle: z.string(), body: z.string() })),
+});
+
+export type SqsRecord = z.infer<typeof SqsEvent>['Records'][number];
+
+/** `poison`: the message is no hint, and looking at it again will not make it one. */
+export interface RecordOutcome {
+  readonly record: SqsRecord;
+  readonly outcome: HintOutcome | 'poison';
+}
+
+/** The records that are reported are received again; all others are done with. */
+export interface SqsBatchResponse {
+  readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
+}
+
+export interface Remaining {
+  getRemainingTimeInMillis(): number;
+}
+
+/** Works through an SQS event; one outcome per record, whatever becomes of the others. Unstarted ones are given back. */
+export async function runRecords(
+  { engine, queue, log }: AwsParts,
+  event: unknown,
+  context: Remaining,
+): Promise<readonly RecordOutcome[]> {
+  const read = SqsEvent.parse(event).Records.map((record) => ({
+    record,
+    hint: decodeHintMessage(record.body),
+  }));
+  const good = read.flatMap(({ record, hint }) => (hint.ok ? [{ record, target: hint.value }] : []));
+  const outcomes = await runHints(
+    engine,
+    good.map(({ target }) => target),
+    () => context.getRemainingTimeInMillis(),
+  );
+  const done = good.map(
+    ({ record }, index): RecordOutcome => ({ record, outcome: outcomes[index] ?? 'retry' }),
+  );
+  await queue.giveBack(
+    done.flatMap(({ record, outcome }) => (outcome === 'unstarted' ? [record.receiptHandle] : [])),
+  );
+  const poison = read.flatMap(({ record, hint }): RecordOutcome[] => {
+    if (hint.ok) return [];
+    log.error('a queue message is no hint', { message_id: record.messageId, problem: hint.error });
+    return [{ record, outcome: 'poison' }];
+  });
+  return [...done, ...poison];
+}
+
+export function failuresOf(records: readonly RecordOutcome[]): SqsBatchResponse {
+  return { batchItemFailures: records.map(({ record }) => ({ itemIdentifier: record.messageId })) };
+}

@@ -1,0 +1,17 @@
+import { type AwsHost, createAwsHost } from './compose.ts';
+import { failuresOf, type Remaining, runRecords, type SqsBatchResponse } from './records.ts';
+
+/**
+ * Queue messages: one turn for each instance that is due. What is reported as failed comes again: when the database could
+ * not be asked, when the time was up, and what is no hint, which so ends in the dead-letter queue.
+ */
+export function createTurnHandler(
+  host: AwsHost,
+): (event: unknown, context: Remaining) => Promise<SqsBatchResponse> {
+  return async (event, context) => {
+    const records = await runRecords(await host(), event, context);
+    return failuresOf(records.filter(({ outcome }) => outcome !== 'done'));
+  };
+}
+
+export const handler = createTurnHandler(createAwsHost());

@@ -1,0 +1,49 @@
+import * as z from 'zod';
+
+const number = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
+const flag = z
+  .enum(['1', 'true', '0', 'false', ''])
+  .transform((text) => text === '1' || text === 'true')
+  .optional();
+const words = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').flatMap((word) => (word.trim() === '' ? [] : [word.trim()])));
+
+/** What a function host reads from its environment (http-api.md 30); names and defaults are those of the server. */
+const Environment = z.object({
+  STEPWELL_DATABASE_URL: z.string().min(1),
+  /** Default: `neon` for hosts under neon.tech, `pg` for all others. */
+  STEPWELL_DATABASE_DRIVER: z.enum(['neon', 'pg']).optional(),
+  STEPWELL_QUEUE_URL: z.string().min(1),
+  STEPWELL_API_KEY: z.string().min(1).optional(),
+  STEPWELL_INSECURE: flag,
+  STEPWELL_REQUIRE_TENANT_HEADER: flag,
+  STEPWELL_ALLOW_NO_TENANT_ISOLATION: flag,
+  STEPWELL_CORS_ORIGINS: words,
+  STEPWELL_MAX_BODY_BYTES: number(1024, 2 ** 30).default(10 * 2 ** 20),
+  STEPWELL_MAX_WEBHOOK_BODY_BYTES: number(1024, 2 ** 30).default(2 ** 20),
+  STEPWELL_WEBHOOK_RATE_PER_SEC: number(1, 1_000_000).default(300),
+  STEPWELL_LEASE_MS: number(1000, 86_400_000).optional(),
+  STEPWELL_MAX_CONCURRENT_STEPS: number(1, 100_000).default(128),
+  STEPWELL_MAX_INSTANCES_PER_TENANT: number(0, 1000).default(0),
+  STEPWELL_MAX_STEPS_PER_INVOCATION: number(0, 1_000_000).default(0),
+  STEPWELL_MAX_CONTEXT_BYTES: number(0, 2 ** 30).default(262_144),
+  STEPWELL_WORKER_REAPER_STALE_SECS: number(1, 86_400).default(60),
+  STEPWELL_ALLOW_INTERNAL_URLS: flag,
+  STEPWELL_ENV_LABEL: z.string().optional(),
+  STEPWELL_ENV_COLOR: z.string().optional(),
+  STEPWELL_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+});
+
+export type FunctionSettings = z.infer<typeof Environment>;
+
+/** Reads the settings; throws with the names of all that are missing or wrong, never with their values. */
+export function readSettings(environment: Readonly<Record<string, string | undefined>>): FunctionSettings {
+  const settings = Environment.safeParse(environment);
+  if (!settings.success) {
+    const problems = settings.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    throw new Error(`the environment of this function is not complete: ${problems.join('; ')}`);
+  }
+  return settings.data;
+}
