@@ -22,15 +22,16 @@ const DEADLINE_MS = 90_000;
 const TERMINAL = new Set(['completed', 'failed', 'cancelled']);
 
 const options = readOptions(process.argv.slice(2));
+// Ctrl-C takes the engine and the desk along: they end with this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 process.exitCode = options === null ? 2 : await runExample(options);
 
 async function runExample(options: Options): Promise<number> {
   const narrator = createNarrator(options.json);
   const dataFolder = mkdtempSync(join(tmpdir(), 'stepwell-example-'));
   const startedAt = Date.now();
-  const open: Array<() => void | Promise<void>> = [
-    () => rmSync(dataFolder, { recursive: true, force: true }),
-  ];
+  process.once('exit', () => rmSync(dataFolder, { recursive: true, force: true }));
+  const open: Array<() => void | Promise<void>> = [];
   try {
     const plan = makePlan(options.seed, options.runCount);
     const port = await freePort();
@@ -59,7 +60,7 @@ async function runExample(options: Options): Promise<number> {
       kills: engine.killCount(),
       seconds: Math.round((Date.now() - startedAt) / 100) / 10,
       findings,
-      repeat: `npm run example -- --seed ${options.seed} --runs ${options.runCount}`,
+      repeat: repeatCommand(options),
     };
     printSummary(summary, narrator);
     if (options.json) console.log(JSON.stringify(summary));
@@ -70,6 +71,12 @@ async function runExample(options: Options): Promise<number> {
   } finally {
     for (const close of open.reverse()) await close();
   }
+}
+
+/** Without the address of the database, which holds a password. */
+function repeatCommand({ seed, runCount, database }: Options): string {
+  const where = database === null ? '' : ' --database <the same>';
+  return `npm run example -- --seed ${seed} --runs ${runCount}${where}`;
 }
 
 /** Publishes the sequence, sends all webhooks, answers the approvals, waits for the end of all runs. */

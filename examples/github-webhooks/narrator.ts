@@ -14,6 +14,8 @@ export type Speaker = 'engine' | 'webhook' | 'desk' | 'person' | 'KILL' | 'run';
 export function createNarrator(toError: boolean): Narrator {
   const stream = toError ? process.stderr : process.stdout;
   const palette = createPalette(wantsColour(process.env, stream));
+  // Whoever reads may stop (`… | head`); the example goes on and its exit code still tells.
+  stream.on('error', () => {});
   const startedAt = performance.now();
   const line = (text: string): void => {
     stream.write(`${text}\n`);

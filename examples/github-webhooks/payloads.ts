@@ -28,7 +28,7 @@ export function payloadsByRoute(): Readonly<Record<Route, readonly Payload[]>> {
   return {
     issue: of('issues', ({ action }) => action === 'opened'),
     pull_request: of('pull_request', ({ action }) => REVIEWED_ACTIONS.has(action)),
-    push: of('push', () => true),
+    push: all.filter((payload) => payload.event === 'push' && commitIds(payload).length > 0),
     other: all.filter(({ event }) => ['star', 'fork', 'release', 'watch', 'label'].includes(event)),
   };
 }

@@ -63,6 +63,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       ...(options.database === null ? {} : { STEPWELL_DATABASE_URL: options.database }),
     },
   });
+  process.once('exit', () => child.kill('SIGKILL'));
   const readyMs = await untilReady(child);
   return {
     pid: child.pid ?? 0,

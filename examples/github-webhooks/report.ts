@@ -36,7 +36,7 @@ export function printRuns(runs: readonly Run[], instances: readonly Instance[], 
   const stateOf = new Map(instances.map(({ id, state }) => [id, state]));
   narrator.line('');
   for (const { delivery, instanceId } of runs) {
-    const event = eventName(delivery.payload).padEnd(28);
+    const event = eventName(delivery.payload).padEnd(32);
     const state = colouredState(stateOf.get(instanceId) ?? 'missing', narrator.palette);
     const verdict =
       delivery.route === 'pull_request' ? narrator.palette.dim(`  a person said ${delivery.verdict}`) : '';
