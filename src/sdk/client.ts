@@ -13,7 +13,14 @@ export { ApiError } from './client/api-error.ts';
 export type { GateAnswer, InstanceFilter, NewSignal, StartRequest } from './client/instances.ts';
 export type { CallOptions } from './client/send.ts';
 export type { PublishedSequence, SequenceFilter, SequenceName, SequenceTarget } from './client/sequences.ts';
-export type { PollRequest, TaskClaim, TaskFailure, TaskFilter, TaskLogLine } from './client/tasks.ts';
+export type {
+  Checkpoint,
+  PollRequest,
+  TaskClaim,
+  TaskFailure,
+  TaskFilter,
+  TaskLogLine,
+} from './client/tasks.ts';
 export type * from './client/wire.ts';
 export type { SequenceDraft, StoredSequence } from './sequence.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../src/api/create-api.ts';
-import { ApiError, type Client, createClient } from '../../src/sdk/client.ts';
+import { type Client, createClient } from '../../src/sdk/client.ts';
 import { sequence } from '../../src/sdk/sequence.ts';
 import { type ApiFixture, createFixture, TENANT } from '../api/support/api-fixture.ts';
 
@@ -19,15 +19,6 @@ function clientOf(api: ApiFixture, options: Partial<Parameters<typeof createClie
     clock: api.deps.clock,
     ...options,
   });
-}
-
-async function refusalOf(work: Promise<unknown>): Promise<ApiError> {
-  const error = await work.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof ApiError)) throw new Error('the call was not refused by an ApiError');
-  return error;
 }
 
 describe('the client', () => {

@@ -36,6 +36,12 @@ export interface TaskFailure {
   readonly logs?: readonly TaskLogLine[];
 }
 
+export interface Checkpoint {
+  readonly checkpoint: Json;
+  /** That of the task, or of the answer to the last checkpoint. */
+  readonly checkpoint_seq: number;
+}
+
 export interface TaskFilter {
   readonly state?: Task['state'];
   readonly handler_name?: string;
@@ -73,17 +79,13 @@ export function taskCalls(send: Send) {
       report(claim, 'fail', failure, options),
     /**
      * Keeps the claim alive. A checkpoint is stored when `checkpoint_seq` is the present one; the answer has the next.
-     * Without checkpoint it is safe to repeat.
+     * 409: the claim is lost, or the number is not the present one (`stale_checkpoint`).
      */
-    heartbeat: (
-      claim: TaskClaim,
-      checkpoint: { readonly checkpoint?: Json; readonly checkpoint_seq?: number } = {},
-      options: CallOptions = {},
-    ) => {
+    heartbeat: (claim: TaskClaim, checkpoint: Checkpoint | null = null, options: CallOptions = {}) => {
       const body = { worker_id: claim.worker_id, claim_epoch: claim.claim_epoch, ...checkpoint };
       const path = `/workers/tasks/${segment(claim.id)}/heartbeat`;
-      const idempotent = checkpoint.checkpoint === undefined;
-      return send<Beat>({ method: 'POST', path, body, idempotent }, options);
+      const beat = send<Beat>({ method: 'POST', path, body, idempotent: true }, options);
+      return checkpoint === null ? beat : unlessStored(beat, checkpoint);
     },
     /** Newest first. */
     list: (filter: TaskFilter = {}, options: CallOptions = {}) =>
@@ -113,5 +115,15 @@ async function unlessReported(reported: Promise<undefined>): Promise<undefined> 
   } catch (error) {
     if (error instanceof ApiError && error.repeated && error.status === 409) return undefined;
     throw error;
+  }
+}
+
+/** Only the holder of a claim writes checkpoints, so that a repeat which comes too late was heard the first time. */
+async function unlessStored(beat: Promise<Beat>, { checkpoint_seq }: Checkpoint): Promise<Beat> {
+  try {
+    return await beat;
+  } catch (error) {
+    if (!(error instanceof ApiError && error.repeated && error.code === 'stale_checkpoint')) throw error;
+    return { ok: true, checkpoint_seq: checkpoint_seq + 1, cancelled: false };
   }
 }
