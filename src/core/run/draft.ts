@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../json.ts';
-import type { Changes, FrameWrite, InboxDone, NewTask } from './changes.ts';
+import type { Changes, FrameWrite, InboxDone, NewTask, SupersedeRows } from './changes.ts';
 import type { Dispatch, Env } from './env.ts';
 import { type FailedLeaf, type Frame, type Leaf, ROOT_KEY, frameKey } from './frame.ts';
 import { InstanceDraft } from './instance-draft.ts';
@@ -8,6 +8,7 @@ import { type NewRow, isVisibleToTemplates } from './output-row.ts';
 import { type Part, type PartItem, append, areWorthACommit, noChanges } from './pending-changes.ts';
 import type { Plan } from './plan.ts';
 import type { InboxRow, InstanceRecord } from './record.ts';
+import { supersedePending } from './supersede-pending.ts';
 import { type InstanceState, isTerminal } from './states.ts';
 
 export type { Dispatch, Env, HandlerKind } from './env.ts';
@@ -46,8 +47,8 @@ export class Draft {
   private readonly stored: Set<string>;
   /** True once the tree moved: then a waiting instance becomes running (TURN-1). */
   moved = false;
-  /** Blocks that this turn skipped; a saga asks whether its action was. */
-  readonly skipped = new Set<string>();
+  /** Leaves that this turn skipped, by block and pass; a saga asks whether its action was. */
+  private readonly skipped = new Set<string>();
   /** Answers to gates that are not open yet, by block ([HI-6]). */
   readonly earlyAnswers = new Map<string, InboxRow[]>();
   private intents = new Map<string, Frame>();
@@ -134,6 +135,14 @@ export class Draft {
     this.intents.set(frameKey(frame), { ...frame, leaf });
   }
 
+  markSkipped(blockId: string, iteration: string): void {
+    this.skipped.add(`${iteration}\u0000${blockId}`);
+  }
+
+  wasSkipped(blockId: string, iteration: string): boolean {
+    return this.skipped.has(`${iteration}\u0000${blockId}`);
+  }
+
   /** Rows that wait for the next commit; the walk pauses when there are many (RULINGS A38). */
   get pendingRows(): number {
     return this.pending.rows.length;
@@ -190,6 +199,13 @@ export class Draft {
 
   push<K extends Part>(part: K, ...items: readonly PartItem<K>[]): void {
     append(this.pending, part, items);
+  }
+
+  /** Takes rows out of the lists, those of this commit included. */
+  supersede(rule: SupersedeRows): void {
+    const { rows, rules } = supersedePending(this.pending.rows, rule);
+    this.pending.rows = [...rows];
+    this.push('supersede', ...rules);
   }
 
   createTask(task: Omit<NewTask, 'id'>): string {

@@ -22,7 +22,7 @@ export type PendingChanges = Lists & {
   protectedResult: boolean;
   hasResult: boolean;
   stepsDelta: number;
-  readonly rows: Changes['rows'][number][];
+  rows: Changes['rows'][number][];
   readonly framesDeleted: Changes['framesDeleted'][number][];
   readonly inboxDone: Changes['inboxDone'][number][];
   readonly tasksCreated: Changes['tasksCreated'][number][];

@@ -13,7 +13,7 @@ export function retryRun(draft: Draft, runId: string): void {
   draft.instance.beginRun({ runNo: draft.record.runNo + 1, runId });
   draft.instance.removeData('_error');
   const reopened = reopenFrames(draft, oldRunId);
-  draft.push('supersede', {
+  draft.supersede({
     blockIds: reopened,
     kinds: ['error', 'breach', 'retry', 'node'],
     iteration: null,
@@ -49,7 +49,7 @@ function reset(draft: Draft, frame: Frame): readonly string[] {
   const below = descendantIds(draft.plan, frame.blockId);
   removeSubtree(draft, frame);
   // Their results would stand beside those of the new run ([OUT-3]).
-  draft.push('supersede', {
+  draft.supersede({
     blockIds: below,
     kinds: ['result', 'gate', 'escalation', 'counter', 'variant'],
     iteration: frame.iteration === '' ? null : frame.iteration,

@@ -12,7 +12,7 @@ export function resetCounters(draft: Draft, blockId: string, iteration: string, 
     return type === 'loop' || type === 'for_each' || type === 'a_b_split';
   });
   if (blockIds.length === 0) return;
-  draft.push('supersede', {
+  draft.supersede({
     blockIds,
     kinds: ['counter', 'variant'],
     iteration: passPath(iteration, blockId, pass),
@@ -31,7 +31,7 @@ export function forgetOldPass(
   const keep = block.retain_iterations ?? 0;
   const old = passes - keep - 1;
   if (keep === 0 || old < 0) return;
-  draft.push('supersede', {
+  draft.supersede({
     blockIds: descendantIds(draft.plan, block.id),
     kinds: ['result', 'node'],
     iteration: passPath(iteration, block.id, old),

@@ -60,7 +60,7 @@ function finishAction(draft: Draft, inner: Place, block: SagaBlock): void {
   const detail = detailAt(draft, inner);
   const action = block.steps[detail.step]?.action;
   // A skipped action is not compensated ([SAGA-3]).
-  const skipped = action !== undefined && draft.skipped.has(action.id);
+  const skipped = action !== undefined && draft.wasSkipped(action.id, frameAt(draft, inner).iteration);
   const done = skipped ? detail.done : [...detail.done, detail.step];
   next(draft, frameAt(draft, inner), { ...detail, step: detail.step + 1, done });
 }

@@ -12,6 +12,7 @@ import {
   inside,
   openFrame,
   removeBelow,
+  stopsHere,
 } from '../place.ts';
 import { currentList } from '../plan.ts';
 
@@ -36,11 +37,11 @@ export function runTryCatch(draft: Draft, place: Place, block: TryCatchBlock, ru
     if (phase === 'try' && end === 'failed') enterCatch(draft, block, frame);
     else if (phase === 'try') enterFinally(draft, frame, { tryEnd: end });
     else if (phase === 'catch') enterFinally(draft, frame, { catchEnd: end });
-    else return closeBlock(draft, place, frame, resultOf(detailOf(frame), end));
+    else return close(draft, place, frame, end);
     const entered = frameAt(draft, inner);
     const detail = detailOf(entered);
     if (detail.phase === 'finally' && block.finally_block === undefined) {
-      return closeBlock(draft, place, entered, resultOf(detail, 'drained'));
+      return close(draft, place, entered, 'drained');
     }
   }
 }
@@ -87,6 +88,13 @@ function enterFinally(
 
 function nextPhase(draft: Draft, frame: Frame, detail: TryDetail): void {
   draft.put({ ...frame, cursor: 0, leaf: null, state: 'open', detail });
+}
+
+function close(draft: Draft, place: Place, frame: Frame, finallyEnd: ListEnd): Outcome {
+  const result = resultOf(detailOf(frame), finallyEnd);
+  // What surrounds a protected list is cancelled once that has ended (17.3).
+  const end = result === 'drained' && stopsHere(draft, place) ? 'cancelled' : result;
+  return closeBlock(draft, place, frame, end);
 }
 
 /** [TRY-5]. */

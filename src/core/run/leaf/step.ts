@@ -64,7 +64,7 @@ function skip(draft: Draft, place: Place, block: StepBlock): Outcome {
     output: { state: 'skipped' },
     startedAt: null,
   });
-  draft.skipped.add(block.id);
+  draft.markSkipped(block.id, innerIteration(frameAt(draft, place)));
   moveOn(draft, place.key);
   return 'moved';
 }
