@@ -139,8 +139,7 @@ describe('cancelling at once through the state (CAN-7)', () => {
       await world.publish([step('a', 'charge', { cancellable: false }), step('b', 'quick')]),
     );
     await world.time.pass(1000);
-    const answer = await settle(
-      world,
+    const answer = await world.answered(
       world.operate(id, { kind: 'set_state', state: 'cancelled', nextFireAt: null }),
     );
     expect(answer).toEqual({ status: 'done', state: 'cancelled' });
@@ -159,7 +158,7 @@ describe('cancelling at once through the state (CAN-7)', () => {
     await world.time.pass(1000);
     const other = world.boot();
     const command = { kind: 'set_state', state: 'cancelled', nextFireAt: null } as const;
-    await settle(world, world.operate(id, command, other));
+    await world.answered(world.operate(id, command, other));
     const ended = await world.view(id);
     expect(ended.state).toBe('cancelled');
     await world.time.pass(20_000);
@@ -179,7 +178,7 @@ describe('cancelling at once through the state (CAN-7)', () => {
         kind === 'retry'
           ? ({ kind } as const)
           : ({ kind: 'set_state', state: 'waiting', nextFireAt: null } as const);
-      const answer = await settle(world, world.operate(id, command));
+      const answer = await world.answered(world.operate(id, command));
       expect(answer.status).not.toBe('done');
       expect((await world.view(id)).epoch).toBe(before.epoch);
       await world.untilState(id, 'completed');
@@ -187,13 +186,3 @@ describe('cancelling at once through the state (CAN-7)', () => {
     },
   );
 });
-
-/** Lets time pass until the answer is there. */
-async function settle<T>(world: TestEngine, work: Promise<T>): Promise<T> {
-  let done = false;
-  void work.finally(() => {
-    done = true;
-  });
-  await world.time.until(() => done, 10_000);
-  return work;
-}

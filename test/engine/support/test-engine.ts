@@ -187,6 +187,17 @@ export class TestEngine {
     return on.engine.runner.operate({ tenantId: TENANT, instanceId }, operation);
   }
 
+  /** Lets time pass until the answer is there. */
+  async answered<T>(work: Promise<T>, withinMs = 10_000): Promise<T> {
+    let done = false;
+    const settled = (): void => {
+      done = true;
+    };
+    work.then(settled, settled);
+    if (!(await this.time.until(() => done, withinMs))) throw new Error('there is no answer');
+    return work;
+  }
+
   async view(instanceId: string): Promise<InstanceView> {
     const view = await this.store.getInstance(TENANT, instanceId);
     if (view === null) throw new Error(`there is no instance ${instanceId}`);
