@@ -119,14 +119,16 @@ function patchOf(claim: Claim, plan: TurnPlan, settle: Settle | null, ids: Ids):
 
 function tasksOf(claim: Claim, plan: TurnPlan, ids: Ids): Pick<TurnCommit, 'tasksCreated' | 'tasksClosed'> {
   const blockId = `block-${plan.done}`;
-  switch (plan.task) {
+  // No turn gives work to an instance that has ended.
+  const kind = isTerminal(claim.instance.state) ? 'none' : plan.task;
+  switch (kind) {
     case 'none':
       return { tasksCreated: [], tasksClosed: [] };
     case 'create':
       return { tasksCreated: [task({ id: taskId(claim, blockId, ids), blockId })], tasksClosed: [] };
     case 'cancel':
     case 'time_out': {
-      const event = plan.task === 'cancel' ? 'cancelled' : 'timed_out';
+      const event = kind === 'cancel' ? 'cancelled' : 'timed_out';
       const open = ids.tasks.get(`${claim.instanceId} ${blockId}`);
       return { tasksCreated: [], tasksClosed: open === undefined ? [] : [{ taskId: open, event }] };
     }

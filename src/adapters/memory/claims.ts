@@ -8,7 +8,7 @@ import type {
   ClaimOneResult,
 } from '../../ports/store/turn.ts';
 import { hasFreeSlot, postponeForSlot, releaseSlot } from './concurrency.ts';
-import { type Tx, findInstance, framesOf, openInbox, saveInstance } from './database.ts';
+import { type Tx, findInstance, framesOf, saveInstance } from './database.ts';
 import { inClaimOrder, oldestLeaseFirst } from './claim-order.ts';
 import { type InstanceRow, recordOf } from './rows.ts';
 import { addTransition, inboxAbove } from './wake.ts';
@@ -178,7 +178,7 @@ function claimForHint(tx: Tx, row: InstanceRow, request: ClaimOneRequest, live: 
   if (isTerminal(row.state)) return { status: 'terminal', now };
   if (live) return { status: 'held', now };
   const due = row.leaseToken !== null || (row.dueAt !== null && row.dueAt <= now);
-  if (!due && openInbox(tx.db, row.id).length === 0) return { status: 'not_due', now };
+  if (!due) return { status: 'not_due', now };
   const claim = tryClaim(tx, countTakeOver(tx, row), request);
   if (claim === null) return { status: 'not_due', now };
   markAlone(tx, claim);

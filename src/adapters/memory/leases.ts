@@ -47,7 +47,7 @@ export function voidAllLeases(tx: Tx): number {
   const leased = tx.db.instances.values().filter((row) => row.leaseToken !== null);
   for (const row of leased) {
     if (isTerminal(row.state)) {
-      saveInstance(tx, withoutLease(row));
+      saveInstance(tx, { ...withoutLease(row), epoch: row.epoch + 1 });
       continue;
     }
     const free = { ...withoutLease(countTakeOver(tx, row)), epoch: row.epoch + 1, dueAt: tx.t };
