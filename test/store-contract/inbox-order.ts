@@ -135,14 +135,4 @@ export function describeInboxOrder(makeStore: MakeStore): void {
     await world.apply(turnOf(claim, { rev: 1, settle: settleAs('running', { dueAt }) }));
     expect((await world.claim(id)).inbox.map(({ seq }) => seq)).toEqual([1, 3]);
   });
-
-  it('a hint claims an instance with facts in its inbox even when it is not due', async () => {
-    const id = await world.inState('paused');
-    await world.store.signal(signalOf(id));
-    const kept = await world.claim(id);
-    // The turn leaves the fact for later, as a paused one does with a worker's result ([WRK-7]).
-    await world.apply(turnOf(kept, { settle: settleAs('paused') }));
-    expect((await world.view(id)).dueAt).toBeNull();
-    expect((await world.claim(id)).inbox).toHaveLength(1);
-  });
 }

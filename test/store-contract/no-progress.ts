@@ -23,6 +23,23 @@ export function describeNoProgress(makeStore: MakeStore): void {
     });
   });
 
+  it('a fact that turns have seen and kept for later makes no hint a claim ([HI-6])', async () => {
+    const id = await world.start();
+    const claim = await world.claim(id);
+    const signalType = 'custom:human_input:quay';
+    await world.store.signal({
+      tenantId: null,
+      instanceId: id,
+      signalId: nextId(),
+      signalType,
+      payload: 'yes',
+    });
+    const settle = settleAs('waiting', { openWaits: 1 });
+    await world.apply(turnOf(claim, { seenSeq: 1, audit: [auditEntry('running', 'waiting')], settle }));
+    expect(await world.store.claimOne(oneRequest(id))).toMatchObject({ status: 'not_due' });
+    expect((await world.frontier(id)).inbox).toHaveLength(1);
+  });
+
   it('a named claim and a take-over count as claims too (RULINGS B7)', async () => {
     const id = await world.start();
     await world.claim(id);

@@ -87,7 +87,7 @@ export interface ClaimOneRequest {
   readonly leaseOwner: string;
   readonly leaseMs: number;
   /**
-   * `hint`: only when due or when the inbox is not empty. `operator`: in any state, terminal ones included, waiting for
+   * `hint`: only when due, as an accepted fact makes it; a fact that a turn has seen and kept for later does not. `operator`: in any state, terminal ones included, waiting for
    * nothing but the lock; a live lease of another turn is taken over when `takeOver` is set (immediate cancel, retry).
    */
   readonly mode: 'hint' | 'operator';
