@@ -155,7 +155,8 @@ function essence(played: Played): object {
     data: instance.data,
     failure: withoutIds(instance.failure),
     rows: rows.map((row) => withoutIds([named(row), row.kind, row.attempt, row.output])),
-    nodes: nodes.map((node) => withoutIds(node)),
+    // The first leaf of a turn is not stored before its result (RULINGS A22): a crash can lose when it began.
+    nodes: nodes.map(({ startedAt, ...node }) => withoutIds({ ...node, began: startedAt !== null })),
     answered: new Set(played.called),
   };
 }
