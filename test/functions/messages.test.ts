@@ -1,0 +1,199 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { encodeHintMessage } from '../../src/core/hint-message.ts';
+import { defineHandler } from '../../src/sdk/handler.ts';
+import type { SqsEvent } from '../support/event-source.ts';
+import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
+import { nextId } from '../support/turn-builder.ts';
+import { deploy, type Deployment, type DeploymentOptions, TENANT } from './support/deployment.ts';
+
+let sqs: SqsServer;
+let app: Deployment;
+const calls: string[] = [];
+const handler = defineHandler('book', {}, (_input, { instanceId }) => {
+  calls.push(instanceId);
+  return { booked: true };
+});
+const FLIGHT = { type: 'step', id: 'flight', handler: 'book' };
+
+beforeAll(async () => {
+  sqs = await startSqsServer();
+});
+afterEach(async () => {
+  calls.length = 0;
+  await app.close();
+});
+afterAll(() => sqs.stop());
+
+async function deployHere(options: DeploymentOptions = {}): Promise<void> {
+  app = await deploy(sqs, { handlers: [handler], ...options });
+}
+
+const hint = (instanceId: string): string => encodeHintMessage({ tenantId: TENANT, instanceId }) ?? '';
+
+/** An event as the queue would bring it; ids are the places in the batch. */
+function event(...bodies: readonly string[]): SqsEvent {
+  const record = { messageAttributes: {}, attributes: {}, md5OfBody: '', awsRegion: '', eventSourceARN: '' };
+  return {
+    Records: bodies.map((body, index) => ({
+      ...record,
+      body,
+      messageId: `m${index}`,
+      receiptHandle: `r${index}`,
+      eventSource: 'aws:sqs' as const,
+    })),
+  };
+}
+
+const failed = (...ids: readonly string[]) => ({
+  batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
+});
+
+describe('queue messages', () => {
+  it('may be lost: the sweep finds the instance', async () => {
+    await deployHere();
+    const id = await app.start([FLIGHT]);
+    await app.queue.lose();
+    expect(await app.turns.drain()).toBe(0);
+    await app.sweep();
+    expect(await app.state(id)).toBe('completed');
+    expect(calls).toEqual([id]);
+  });
+
+  it('may come several times, in one batch and after the end', async () => {
+    await deployHere();
+    const id = await app.start([FLIGHT, { ...FLIGHT, id: 'hotel' }]);
+    await Promise.all([1, 2, 3].map(() => app.queue.send(hint(id))));
+    await app.turns.drain();
+    await app.queue.send(hint(id));
+    await app.turns.drain();
+    expect(await app.state(id)).toBe('completed');
+    expect(calls).toEqual([id, id]);
+    expect(app.deadLetters.look().ready).toEqual([]);
+  });
+
+  it('are done with when nothing is due or known', async () => {
+    await deployHere();
+    const delayed = await app.start([{ ...FLIGHT, delay: { duration: 3_600_000 } }]);
+    await app.turns.drain();
+    expect(await app.turn(event(hint(delayed), hint(nextId()), hint('not-an-id')))).toEqual(failed());
+    expect(calls).toEqual([]);
+  });
+
+  it('have one outcome each: what is no hint fails alone', async () => {
+    await deployHere();
+    const ids = await Promise.all([1, 2, 3].map(() => app.start([FLIGHT])));
+    const [first = '', second = '', third = ''] = ids.map(hint);
+    const wrong = ['nonsense', '{"v":2,"tenant":"a","instance":"b"}', 'x'.repeat(2000)];
+    const [text = '', version = '', long = ''] = wrong;
+    expect(await app.turn(event(text, first, version, second, long, third))).toEqual(
+      failed('m0', 'm2', 'm4'),
+    );
+    expect(await Promise.all(ids.map((id) => app.state(id)))).toEqual([
+      'completed',
+      'completed',
+      'completed',
+    ]);
+  });
+
+  it('that are no hints end in the dead-letter queue, and there they are dropped', async () => {
+    await deployHere();
+    await app.queue.send('nonsense');
+    expect(await app.turns.drain()).toBe(5);
+    expect(app.queue.look()).toEqual({ ready: [], delayed: [], inFlight: [] });
+    expect(app.deadLetters.look().ready).toMatchObject([{ body: 'nonsense' }]);
+    await app.deadLetterTurns.drain();
+    expect(app.deadLetters.look()).toEqual({ ready: [], delayed: [], inFlight: [] });
+  });
+
+  it('in the dead-letter queue that are hints are followed once more', async () => {
+    await deployHere();
+    const id = await app.start([FLIGHT]);
+    await app.queue.lose();
+    await app.deadLetters.send(hint(id));
+    await app.deadLetterTurns.drain();
+    expect(await app.state(id)).toBe('completed');
+    expect(app.deadLetters.look()).toEqual({ ready: [], delayed: [], inFlight: [] });
+  });
+
+  it('for an instance that another turn holds are done with', async () => {
+    await deployHere();
+    const id = await app.start([FLIGHT]);
+    const { store, ids } = app.parts.engine.deps;
+    const lease = { leaseToken: ids.newId(), leaseOwner: 'other', leaseMs: 60_000 };
+    const held = await store.claimOne({ tenantId: TENANT, instanceId: id, ...lease, mode: 'hint' });
+    expect(await app.turn(event(hint(id)))).toEqual(failed());
+    expect(calls).toEqual([]);
+    if (held.status !== 'claimed') throw new Error(held.status);
+    await store.releaseLeases([held.claim]);
+    expect(await app.turn(event(hint(id)))).toEqual(failed());
+    expect(calls).toEqual([id]);
+  });
+
+  it('are given back at once when the time is up before their turn', async () => {
+    let remaining = 3_000;
+    await deployHere({ remainingMs: () => remaining });
+    const id = await app.start([FLIGHT]);
+    await app.turns.poll();
+    expect(app.queue.look()).toMatchObject({ ready: [{ receiveCount: 1 }], inFlight: [] });
+    expect(calls).toEqual([]);
+    remaining = 60_000;
+    await app.turns.drain();
+    expect(await app.state(id)).toBe('completed');
+  });
+
+  it('come again when the database cannot be reached', async () => {
+    await deployHere({ environment: { STEPWELL_DATABASE_URL: 'postgres://127.0.0.1:1/none' } });
+    let remaining = 6_000;
+    const remainingMs = () => {
+      remaining -= 500;
+      return remaining;
+    };
+    expect(await app.turn(event(hint(nextId()), 'nonsense'), remainingMs)).toEqual(failed('m0', 'm1'));
+  });
+});
+
+describe('the sweep', () => {
+  it('takes over what a killed function held', async () => {
+    await deployHere();
+    const id = await app.start([FLIGHT]);
+    const { store, ids } = app.parts.engine.deps;
+    const lease = { leaseToken: ids.newId(), leaseOwner: 'killed', leaseMs: 1 };
+    await store.claimOne({ tenantId: TENANT, instanceId: id, ...lease, mode: 'hint' });
+    await app.sweep();
+    expect(await app.state(id)).toBe('completed');
+  });
+
+  it('goes on as long as something is due and half of its time is left', async () => {
+    let remaining = 60_000;
+    await deployHere({ remainingMs: () => remaining });
+    const ids = await startMany(130);
+    remaining = 60_000;
+    await app.sweep();
+    expect(new Set(calls)).toEqual(new Set(ids));
+    expect(calls).toHaveLength(130);
+  });
+
+  it('claims no more when half of its time is gone', async () => {
+    let remaining = 60_000;
+    const slow = defineHandler('book', {}, (_input, { instanceId }) => {
+      calls.push(instanceId);
+      remaining = 29_000;
+      return null;
+    });
+    await deployHere({ handlers: [slow], remainingMs: () => remaining });
+    await startMany(130);
+    await app.sweep();
+    expect(calls.length).toBeGreaterThan(0);
+    expect(calls.length).toBeLessThan(130);
+  });
+});
+
+/** Starts that no message has told of. */
+async function startMany(count: number): Promise<readonly string[]> {
+  const sequence_id = await app.publish({ blocks: [FLIGHT] });
+  const instance = { sequence_id, tenant_id: TENANT, namespace: 'fulfilment' };
+  await app.call('POST', '/instances/batch', { instances: Array.from({ length: count }, () => instance) });
+  await app.queue.lose();
+  const { body } = await app.call('GET', `/instances?limit=${count}`);
+  return body.items.map(({ id }: { id: string }) => id);
+}
