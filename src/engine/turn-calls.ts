@@ -33,12 +33,12 @@ export class TurnCalls {
     return this.finished.length > 0;
   }
 
+  /** The slot of the call has been taken; it is given back when the handler has ended, stopped or not. */
   start(context: CallContext, dispatch: Dispatch): void {
     const call = startCall(this.deps, context, dispatch);
     this.running.set(dispatch.frameKey, call);
-    this.deps.steps.take();
     void call.outcome.then((outcome) => {
-      this.deps.steps.release();
+      this.deps.steps.release(1);
       this.finished.push({ call, outcome });
       this.onFinished();
     });

@@ -38,8 +38,9 @@ export interface TurnLimits {
 /** Slots for handlers over all turns of the process (STEPWELL_MAX_CONCURRENT_STEPS). */
 export interface StepSlots {
   free(): number;
-  take(): void;
-  release(): void;
+  /** Takes so many, or none when there are not enough. Taken before the intent is committed: others commit meanwhile. */
+  take(count: number): boolean;
+  release(count: number): void;
   /** Resolves when a slot has been given back. */
   freed(): Promise<void>;
 }
@@ -52,11 +53,13 @@ export function createStepSlots(max: number): StepSlots {
   let waiting: (() => void)[] = [];
   return {
     free: () => Math.max(0, max - taken),
-    take: () => {
-      taken += 1;
+    take: (count) => {
+      if (count > max - taken) return false;
+      taken += count;
+      return true;
     },
-    release: () => {
-      taken -= 1;
+    release: (count) => {
+      taken -= count;
       const next = waiting;
       waiting = [];
       for (const resolve of next) resolve();

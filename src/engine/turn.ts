@@ -10,7 +10,7 @@ import { readNeeds } from './read-needs.ts';
 import { TurnCalls } from './turn-calls.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { TurnClock } from './turn-clock.ts';
-import { TurnCommits } from './turn-commits.ts';
+import { type Sent, TurnCommits } from './turn-commits.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { draftOf, giveUpAfterRecoveries } from './turn-draft.ts';
 import { type CallContext, startCall } from './turn-effects.ts';
@@ -199,24 +199,34 @@ export class Turn {
    * as well, it must be known which instance was to blame (RULINGS A18).
    */
   private async startReady(draft: Draft, ready: readonly Dispatch[]): Promise<Step> {
+    const { steps } = this.deps;
+    if (!steps.take(ready.length)) return 'again';
+    let started = false;
+    try {
+      const granted = await this.grant(draft, ready);
+      if (granted !== 'granted') return granted === 'withheld' ? 'again' : granted;
+      if (!this.lease.maySpend()) return 'lost';
+      started = true;
+    } finally {
+      if (!started) steps.release(ready.length);
+    }
+    this.begun = true;
+    for (const dispatch of ready) {
+      this.budget.countEffect();
+      this.calls.start(this.with(draft), dispatch);
+    }
+    return 'again';
+  }
+
+  private async grant(draft: Draft, ready: readonly Dispatch[]): Promise<Sent> {
     const claimIsIntent =
       this.commits.count === 0 &&
       !this.claim.takenOver &&
       !draft.hasChanges &&
       !ready.some((dispatch) => dispatch.intentFirst);
-    if (claimIsIntent) draft.grantByClaim();
-    else {
-      const sent = await this.commits.send(draft, null);
-      if (sent === 'withheld') return 'again';
-      if (sent !== 'granted') return sent;
-    }
-    this.begun = true;
-    for (const dispatch of ready) {
-      if (!this.lease.maySpend()) return 'lost';
-      this.budget.countEffect();
-      this.calls.start(this.with(draft), dispatch);
-    }
-    return 'again';
+    if (!claimIsIntent) return this.commits.send(draft, null);
+    draft.grantByClaim();
+    return 'granted';
   }
 
   private with(draft: Draft): CallContext {
