@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -105,6 +105,17 @@ describe('the server commands', () => {
     expect(code).toBe(1);
     expect(stderr).toContain(problem);
     expect(stderr).toContain(next);
+  });
+
+  it('let doctor say what is fine and what is not, and change nothing', async () => {
+    const fine = await runCli(['doctor'], { cwd, env: { STEPWELL_HTTP_ADDR: '127.0.0.1:0' } });
+    expect(fine.stdout).toMatch(/✔ node[\s\S]*✔ handlers +only built-in[\s\S]*will be made[\s\S]*✔ port/);
+    expect(existsSync(join(cwd, '.stepwell'))).toBe(false);
+    expect(fine.code).toBe(0);
+    const env = { STEPWELL_HTTP_ADDR: new URL(server.url).host, STEPWELL_HANDLERS: 'none.ts' };
+    const bad = await runCli(['doctor'], { cwd, env });
+    expect(bad.stdout).toMatch(/✖ handlers .*cannot be read[\s\S]*✖ port .*EADDRINUSE/);
+    expect(bad.code).toBe(1);
   });
 
   it('refuse to open dev to the network', async () => {

@@ -37,6 +37,9 @@ describe('on a PostgreSQL server', () => {
     const serve = await server('serve', { STEPWELL_API_KEY: 'k' });
     expect(await readiness(serve)).toBe(503);
     expect(serve.stderr()).toContain('run `stepwell migrate`');
+    expect((await runCli(['doctor'], { cwd, env })).stdout).toMatch(
+      /! database .*schema 0 of \d+\n +Run `stepwell migrate`/,
+    );
 
     const first = await runCli(['migrate'], { cwd, env });
     expect(first.stdout).toContain('Applied 0001_tables');
