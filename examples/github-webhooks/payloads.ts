@@ -15,11 +15,14 @@ const Examples = z.array(
   z.looseObject({ name: z.string(), examples: z.array(z.record(z.string(), z.json())) }),
 );
 
+/** The package is one JSON file. */
+const require = createRequire(import.meta.url);
+
 const REVIEWED_ACTIONS = new Set<unknown>(['opened', 'reopened', 'ready_for_review', 'synchronize']);
 
 /** All payloads by the route that they must take; told apart without any code of the sequence. */
 export function payloadsByRoute(): Readonly<Record<Route, readonly Payload[]>> {
-  const file: unknown = createRequire(import.meta.url)('@octokit/webhooks-examples');
+  const file: unknown = require('@octokit/webhooks-examples');
   const all = Examples.parse(file).flatMap(({ name, examples }) =>
     examples.map((body): Payload => ({ event: name, body })),
   );

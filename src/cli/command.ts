@@ -35,7 +35,7 @@ export function defineCliCommand<const Args extends ArgsDef>(spec: CommandSpec<A
   });
 }
 
-export function showAdvice(advice: Advice, terminal: Terminal): void {
+function showAdvice(advice: Advice, terminal: Terminal): void {
   const { red, dim } = terminal.palette;
   terminal.note(`${red('Error')} ${advice.message}`);
   for (const line of advice.next.split('\n')) terminal.note(dim(`      ${line}`));

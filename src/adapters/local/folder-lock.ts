@@ -24,7 +24,7 @@ export type LockAnswer =
 const ANSWER_WITHIN_MS = 2000;
 const TAKE_OVERS_MAX = 5;
 
-export function defaultLockPlace(): LockPlace {
+function defaultLockPlace(): LockPlace {
   if (process.platform === 'linux') return 'abstract';
   return process.platform === 'win32' ? 'pipe' : 'file';
 }

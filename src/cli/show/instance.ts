@@ -18,7 +18,7 @@ export function describeInstance(instance: InstanceBody, palette: Palette): read
 }
 
 /** A value as indented JSON. */
-export function indented(value: unknown): readonly string[] {
+function indented(value: unknown): readonly string[] {
   const text = JSON.stringify(value, null, 2) ?? 'null';
   return text.split('\n').map((line) => `  ${printable(line)}`);
 }
