@@ -6,6 +6,7 @@ import { describeCommits } from './commits.ts';
 import { describeConcurrencyKeys } from './concurrency-keys.ts';
 import { describeContextPatches } from './context-patches.ts';
 import { describeFences } from './fences.ts';
+import { describeHandlerNames } from './handler-names.ts';
 import { describeInboxOrder } from './inbox-order.ts';
 import { describeInstanceReads } from './instance-reads.ts';
 import { describeIntents } from './intents.ts';
@@ -42,6 +43,7 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'reports of workers': describeTaskReports,
   'tasks and their instances': describeTaskLife,
   'reads of tasks': describeTaskReads,
+  'names of handlers': describeHandlerNames,
   'reads of instances': describeInstanceReads,
   catalog: describeCatalog,
 };

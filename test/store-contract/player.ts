@@ -3,7 +3,8 @@ import type { WorkerTask } from '../../src/ports/store/accept.ts';
 import { TENANT, newInstance } from '../support/turn-builder.ts';
 import { Ids } from './player-ids.ts';
 import { composeTurn } from './player-turn.ts';
-import type { Act } from './random-acts.ts';
+import type { Act, TurnPlan } from './random-acts.ts';
+import { ENDED_STATES } from './states.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 import { LEASE_MS, dueRequest, oneRequest, pollRequest } from './world.ts';
 
@@ -78,8 +79,10 @@ export class Player {
         return this.claimOne(act);
       case 'commit': {
         const claim = this.pick(this.claims, act.claim);
-        return claim === null ? null : this.commit(composeTurn(claim, act.turn, this.ids));
+        return claim === null ? null : this.commit([composeTurn(claim, act.turn, this.ids)]);
       }
+      case 'groupCommit':
+        return this.commit(this.composeGroup(act.turns));
       case 'repeatCommit':
         return this.lastCommit === null ? null : store.commit([this.lastCommit]);
       case 'renew':
@@ -198,12 +201,32 @@ export class Player {
     return result;
   }
 
-  private async commit(turn: TurnCommit): Promise<CommitAnswer> {
-    this.lastCommit = turn;
-    for (const child of turn.childrenStarted) this.instances.push(child.id);
-    const answer = await this.underTest.store.commit([turn]);
-    const [verdict] = answer.verdicts;
-    if (verdict?.verdict === 'ok') this.advanceClaims(turn, verdict.inbox);
+  /**
+   * Turns of different instances, newest claims first. Turns that touch other instances travel alone (RULINGS A15), so
+   * none of these ends or has children.
+   */
+  private composeGroup(plans: readonly TurnPlan[]): readonly TurnCommit[] {
+    const newest = new Map<string, Claim>();
+    for (const claim of this.claims) newest.set(claim.instanceId, claim);
+    const claims = [...newest.values()].reverse();
+    return plans.flatMap((plan, index) => {
+      const claim = claims[index];
+      if (claim === undefined) return [];
+      const settle = isTerminalWord(plan.settle) ? null : plan.settle;
+      return [composeTurn(claim, { ...plan, settle, child: 'none' }, this.ids)];
+    });
+  }
+
+  private async commit(turns: readonly TurnCommit[]): Promise<CommitAnswer> {
+    this.lastCommit = turns.at(-1) ?? null;
+    for (const turn of turns) {
+      for (const child of turn.childrenStarted) this.instances.push(child.id);
+    }
+    const answer = await this.underTest.store.commit(turns);
+    for (const [index, verdict] of answer.verdicts.entries()) {
+      const turn = turns[index];
+      if (turn !== undefined && verdict.verdict === 'ok') this.advanceClaims(turn, verdict.inbox);
+    }
     return answer;
   }
 
@@ -237,4 +260,8 @@ export class Player {
   private pick<T>(among: readonly T[], choice: number): T | null {
     return among.at(-1 - (choice % Math.max(1, Math.min(among.length, 4)))) ?? null;
   }
+}
+
+function isTerminalWord(word: string | null): boolean {
+  return ENDED_STATES.some((ended) => ended === word);
 }

@@ -22,6 +22,7 @@ export type Act =
       readonly again: boolean;
     }
   | { readonly act: 'commit'; readonly claim: number; readonly turn: TurnPlan }
+  | { readonly act: 'groupCommit'; readonly turns: readonly TurnPlan[] }
   | { readonly act: 'repeatCommit' }
   | { readonly act: 'renew' | 'release'; readonly claim: number }
   | { readonly act: 'voidAll' }
@@ -121,6 +122,13 @@ export const actArbitrary: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 14, arbitrary: fc.record({ act: fc.constant('commit' as const), claim: small, turn: turnPlan }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      act: fc.constant('groupCommit' as const),
+      turns: fc.array(turnPlan, { minLength: 2, maxLength: 4 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ act: 'repeatCommit' as const }) },
   {
     weight: 1,
