@@ -22,11 +22,19 @@ export function createDefinitions(
   const entries = new Map<string, Entry>();
   let total = 0;
 
-  const load = async (entry: Entry, tenantId: string, sequenceId: string): Promise<Plan | null> => {
+  const load = async (
+    key: string,
+    entry: Entry,
+    tenantId: string,
+    sequenceId: string,
+  ): Promise<Plan | null> => {
     const record = await store.getSequence(tenantId, sequenceId);
     if (record === null) return null;
-    entry.bytes = JSON.stringify(record.definition).length;
-    total += entry.bytes;
+    // It may have made room for others while it was read; then it takes none.
+    if (entries.get(key) === entry) {
+      entry.bytes = JSON.stringify(record.definition).length;
+      total += entry.bytes;
+    }
     return planOf(record);
   };
 
@@ -52,8 +60,8 @@ export function createDefinitions(
         return known.plan;
       }
       const entry: { plan: Promise<Plan | null>; bytes: number } = { plan: Promise.resolve(null), bytes: 0 };
-      entry.plan = load(entry, tenantId, sequenceId);
       entries.set(key, entry);
+      entry.plan = load(key, entry, tenantId, sequenceId);
       try {
         const plan = await entry.plan;
         if (plan === null) forget(key);
