@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pure, sleep, step, tries, tryCatch } from './support/blocks.ts';
 import { play } from './support/play.ts';
-import { byAttempt, fails, ok, retryably, signal } from './support/script.ts';
+import { byAttempt, ok, retryably, signal } from './support/script.ts';
 
 const failure = (run: { readonly instance: { readonly failure: unknown } }): unknown => run.instance.failure;
 

@@ -14,10 +14,15 @@ export interface Env {
   readonly kindOf: (handler: string) => HandlerKind;
   /** Retry policy and timeout that a handler declared for steps that name none. */
   readonly defaultsOf: (handler: string) => { readonly retry?: RetryPolicy; readonly timeoutMs?: number };
+  /** False for a call that is left for a fresh turn because its timeout ends after this one ([TURN-4]). Absent: never. */
+  readonly fits?: (timeoutMs: number | null) => boolean;
 }
 
-/** Who executes a handler name: this process (pure or with outside effects), a worker, or nobody (RULINGS B8). */
-export type HandlerKind = 'pure' | 'effect' | 'worker' | 'unavailable';
+/**
+ * Who executes a handler name (RULINGS B8): this process (pure or with outside effects), a worker, nobody, or another
+ * build that is alive (`elsewhere`): then this process leaves the step to it.
+ */
+export type HandlerKind = 'pure' | 'effect' | 'worker' | 'elsewhere' | 'unavailable';
 
 /** A leaf whose handler the engine is to call. */
 export interface Dispatch {

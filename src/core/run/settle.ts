@@ -18,7 +18,7 @@ export function settle(draft: Draft): Settle {
     goTo(draft, 'running');
     return rest('running', null, earliest, openWaits(draft));
   }
-  const onTimer = waits.some((wait) => wait.reason === 'delay' || wait.reason === 'retry');
+  const onTimer = waits.some((wait) => TIMERS.has(wait.reason));
   if (onTimer || pollingLoops(draft).length > 0) return settleAt(draft, 'scheduled', earliest ?? now);
   return settleAt(draft, 'waiting', earliest);
 }
@@ -131,5 +131,8 @@ function pollingLoops(draft: Draft): readonly number[] {
 function openWaits(draft: Draft): number {
   return waitingLeaves(draft).filter((wait) => OUTSIDE.has(wait.reason)).length;
 }
+
+/** A leaf that waits for one of these is continued by the engine: the instance is `scheduled`. */
+const TIMERS: ReadonlySet<string> = new Set(['delay', 'retry', 'handler']);
 
 const OUTSIDE: ReadonlySet<string> = new Set(['worker', 'input', 'event', 'child']);

@@ -69,6 +69,8 @@ export const byPass =
 export type Event =
   | { readonly at: number; readonly signal: string; readonly payload?: Json; readonly to?: string }
   | { readonly at: number; readonly report: string; readonly answer: Answer }
+  /** A worker takes the task and works on it. */
+  | { readonly at: number; readonly claim: string }
   | { readonly at: number; readonly patch: JsonObject; readonly mode?: 'replace' | 'merge' }
   | { readonly at: number; readonly operate: 'retry' | 'cancel' };
 

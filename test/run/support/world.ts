@@ -3,6 +3,7 @@ import { parseSequence } from '../../../src/core/definition/parse-sequence.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import type { Env, HandlerKind } from '../../../src/core/run/draft.ts';
 import { type Plan, compilePlan } from '../../../src/core/run/plan.ts';
+import type { WorkerTask } from '../../../src/ports/store/accept.ts';
 import type { Store } from '../../../src/ports/store/store.ts';
 import type { TurnCommit } from '../../../src/ports/store/turn.ts';
 import { TENANT, newInstance, sequence } from '../../support/turn-builder.ts';
@@ -206,6 +207,9 @@ async function happen(world: World, event: Exclude<Event, { operate: unknown }>)
       mode: event.mode ?? 'replace',
       maxContextBytes: 0,
     });
+  } else if ('claim' in event) {
+    const task = await openTask(world, event.claim);
+    if (task !== undefined) await claim(world, task);
   } else await report(world, event.report, event.answer);
 }
 
@@ -215,23 +219,9 @@ async function send(world: World, instanceId: string, signalType: string, payloa
 
 /** A worker takes the open task of a block and reports; nothing happens when there is no such task any more. */
 async function report(world: World, blockId: string, answer: Answer, taskId?: string): Promise<void> {
-  const open = await world.store.listTasks({
-    tenantId: TENANT,
-    states: ['pending', 'claimed'],
-    handlerName: null,
-    workerId: null,
-    queueName: null,
-    limit: 1000,
-    offset: 0,
-  });
-  const task = open.find((known) => known.blockId === blockId && (taskId ?? known.id) === known.id);
-  if (task === undefined) return;
-  const workerId = 'w-1';
-  if (task.state === 'pending') {
-    const request = { tenantId: TENANT, handlerName: task.handlerName, workerId, version: null, limit: 1000 };
-    await world.store.pollTasks(request);
-  }
-  const claimed = await world.store.getTask(TENANT, task.id);
+  const task = await openTask(world, blockId);
+  if (task === undefined || (taskId ?? task.id) !== task.id) return;
+  const claimed = task.state === 'pending' ? await claim(world, task) : task;
   // Tasks of a paused instance are not given out: the worker asks again a little later.
   if (claimed?.state !== 'claimed') {
     world.plan(world.now + 1000, () => report(world, blockId, answer, task.id));
@@ -240,12 +230,27 @@ async function report(world: World, blockId: string, answer: Answer, taskId?: st
   await world.store.reportTask({
     tenantId: TENANT,
     taskId: task.id,
-    workerId,
+    workerId: WORKER,
     claimEpoch: claimed.claimEpoch,
     factId: world.newId(),
     outcome: answer.ok ? { ok: true, output: answer.output } : { ok: false, ...answer.failure },
     logs: [],
   });
+}
+
+const WORKER = 'w-1';
+
+async function openTask(world: World, blockId: string): Promise<WorkerTask | undefined> {
+  const all = { handlerName: null, workerId: null, queueName: null, limit: 1000, offset: 0 };
+  const open = await world.store.listTasks({ tenantId: TENANT, states: ['pending', 'claimed'], ...all });
+  return open.find((known) => known.blockId === blockId);
+}
+
+async function claim(world: World, task: WorkerTask): Promise<WorkerTask | null> {
+  const { handlerName } = task;
+  const request = { tenantId: TENANT, handlerName, workerId: WORKER, version: null, limit: 1000 };
+  await world.store.pollTasks(request);
+  return world.store.getTask(TENANT, task.id);
 }
 
 function reactToTasks(world: World, turn: TurnCommit): void {

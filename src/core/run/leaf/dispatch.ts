@@ -11,6 +11,9 @@ import { parseSleep, startSleep } from './sleep.ts';
 import { resolveUncertain } from './uncertain.ts';
 import { createWorkerTask } from './worker-task.ts';
 
+/** After so long it is decided anew who executes a step whose handler this process lacks (RULINGS B8). */
+const LEFT_TO_OTHERS_MS = 5_000;
+
 /**
  * 8.1 from 7 on: resolves the params and hands the attempt to who executes it. Nothing is stored for a leaf that does
  * not fit into this round (RULINGS A21).
@@ -21,8 +24,10 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
     if (uncertain !== null) return uncertain;
   }
   const kind = draft.env.kindOf(block.handler);
+  if (kind === 'elsewhere') return leaveToOthers(draft, place, leaf);
   const occupies = kind === 'effect' && block.handler !== 'sleep' && !draft.record.dryRun;
-  if (occupies && draft.room <= 0) {
+  const timeoutMs = block.timeout ?? draft.env.defaultsOf(block.handler).timeoutMs ?? null;
+  if (occupies && (draft.room <= 0 || draft.env.fits?.(timeoutMs) === false)) {
     draft.runnableLeft = true;
     return 'open';
   }
@@ -54,9 +59,25 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
       return createWorkerTask(draft, place, block, leaf, params);
     case 'pure':
     case 'effect':
-      requestCall(draft, place, block, leaf, { params, pure: !occupies });
+      requestCall(draft, place, block, leaf, { params, pure: !occupies, timeoutMs });
       return 'open';
   }
+}
+
+/**
+ * Another build that is alive has the handler: the instance is put back for its processes, and no worker task is made
+ * (RULINGS B8). No attempt is consumed. What may have run before a crash keeps its mark, so that the next call is told.
+ */
+function leaveToOthers(draft: Draft, place: Place, leaf: Leaf): Outcome {
+  const { now } = draft.env;
+  draft.putLeaf(frameAt(draft, place), {
+    ...leaf,
+    state: 'waiting',
+    reason: 'handler',
+    wakeAt: now + LEFT_TO_OTHERS_MS,
+    dispatchedAt: leaf.dispatchedAt ?? (draft.takenOver ? now : null),
+  });
+  return 'open';
 }
 
 function requestCall(
@@ -64,10 +85,16 @@ function requestCall(
   place: Place,
   block: StepBlock,
   leaf: Leaf,
-  call: { readonly params: Parameters<typeof createWorkerTask>[4]; readonly pure: boolean },
+  call: {
+    readonly params: Parameters<typeof createWorkerTask>[4];
+    readonly pure: boolean;
+    readonly timeoutMs: number | null;
+  },
 ): void {
   const frame = frameAt(draft, place);
-  const again = leaf.dispatchedAt !== null || draft.takenOver;
+  const intentFirst = needsIntentFirst(draft, place, block);
+  // Without a stored intent only the lost lease says that the leaf may have run before ([REC-2]).
+  const again = leaf.dispatchedAt !== null || (draft.takenOver && !intentFirst);
   const running: Leaf = {
     ...leaf,
     state: 'running',
@@ -89,11 +116,11 @@ function requestCall(
     attempt: leaf.attempt,
     redelivery: again,
     pure: call.pure,
-    timeoutMs: block.timeout ?? draft.env.defaultsOf(block.handler).timeoutMs ?? null,
+    timeoutMs: call.timeoutMs,
     shielded: isProtected(place, block),
     context: contextView(draft, place, block, leaf.attempt),
     idempotencyKey: idempotencyKey(draft.record, leaf, block.id, innerIteration(frame)),
-    intentFirst: needsIntentFirst(draft, place, block),
+    intentFirst,
     leaf: running,
   });
 }

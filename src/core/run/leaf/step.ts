@@ -24,6 +24,7 @@ export function runStep(draft: Draft, place: Place, block: StepBlock): Outcome {
     case 'input':
       return checkGate(draft, place, block, leaf);
     case 'retry':
+    case 'handler':
       return (leaf.wakeAt ?? 0) <= draft.env.now ? dispatchWhenKnown(draft, place, block, leaf) : 'open';
     case 'worker':
       return checkTaskTimeout(draft, place, block, leaf);
