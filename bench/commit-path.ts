@@ -38,7 +38,9 @@ function step(claim: Claim, rev: number): TurnCommit {
 
 async function startClaimed(store: Store, count: number): Promise<readonly Claim[]> {
   const lease = { leaseToken: nextId(), leaseOwner: 'bench', leaseMs: 600_000 };
-  const instances = Array.from({ length: count }, () => newInstance({ data: { order: 'A-1042', lines: [1, 2, 3] } }));
+  const instances = Array.from({ length: count }, () =>
+    newInstance({ data: { order: 'A-1042', lines: [1, 2, 3] } }),
+  );
   const answer = await store.start({ instances, onKnownKey: 'first', lease });
   if (answer.status !== 'ok') throw new Error(answer.status);
   return answer.started.flatMap(({ claim }) => claim ?? []);
@@ -49,7 +51,11 @@ async function measure(name: string, units: number, act: () => Promise<void>): P
   await act();
   const seconds = Number(process.hrtime.bigint() - before) / 1e9;
   const each = (seconds / units) * 1e6;
-  console.log(`${name.padEnd(44)} ${Math.round(units / seconds).toString().padStart(8)} /s  ${each.toFixed(1).padStart(8)} us`);
+  console.log(
+    `${name.padEnd(44)} ${Math.round(units / seconds)
+      .toString()
+      .padStart(8)} /s  ${each.toFixed(1).padStart(8)} us`,
+  );
 }
 
 async function loneCommits(store: Store, count: number): Promise<void> {
@@ -71,12 +77,24 @@ async function groupCommits(store: Store, claims: readonly Claim[], rounds: numb
 
 async function oneStepRuns(store: Store, count: number): Promise<void> {
   for (let done = 0; done < count; ) {
-    const request = { leaseToken: nextId(), leaseOwner: 'bench', leaseMs: 60_000, limit: 250, perTenantLimit: 0 };
+    const request = {
+      leaseToken: nextId(),
+      leaseOwner: 'bench',
+      leaseMs: 60_000,
+      limit: 250,
+      perTenantLimit: 0,
+    };
     const { claims } = await store.claimDue(request);
     if (claims.length === 0) throw new Error(`nothing due after ${done}`);
     await store.commit(
       claims.map((claim) =>
-        turnOf(claim, { hasResult: true, stepsDelta: 1, strict: true, rows: [row()], settle: settleAs('completed') }),
+        turnOf(claim, {
+          hasResult: true,
+          stepsDelta: 1,
+          strict: true,
+          rows: [row()],
+          settle: settleAs('completed'),
+        }),
       ),
     );
     done += claims.length;
@@ -99,7 +117,8 @@ async function main(): Promise<void> {
   const more = await startClaimed(store, 500);
   await measure('group commits of 500', times(40) * 500, () => groupCommits(store, more, times(40)));
   await measure('lone starts', times(1000), async () => {
-    for (let index = 0; index < times(1000); index += 1) await store.start({ instances: [newInstance()], onKnownKey: 'first' });
+    for (let index = 0; index < times(1000); index += 1)
+      await store.start({ instances: [newInstance()], onKnownKey: 'first' });
   });
   await measure('starts in batches of 500', times(20) * 500, async () => {
     for (let index = 0; index < times(20); index += 1)

@@ -104,6 +104,7 @@ CREATE TABLE stepwell.task_instances (
   suspect boolean NOT NULL DEFAULT false,
   granted boolean NOT NULL DEFAULT false,
   has_history boolean NOT NULL DEFAULT false,
+  has_children boolean NOT NULL DEFAULT false,
   committed_token uuid,
   rev bigint NOT NULL DEFAULT 0,
   total_steps bigint NOT NULL DEFAULT 0,

@@ -1,3 +1,11 @@
+-- The plans of these functions are made once per connection, often while the tables are nearly empty: then every plan
+-- looks cheap, and a bad one is kept while the tables grow. So the statements leave one plan only:
+-- * enable_seqscan = off on every function that is called from outside, and no plan for the values at hand: those would
+--   be made anew for each call;
+-- * `i.id = ANY (ARRAY[t.id])` joins a list to a table by an index look-up per element; it cannot become a hash or merge
+--   join, which would read the whole table;
+-- * beside a primary key a tenant is compared with IS TRUE: it filters and is no reason to choose an index of tenants.
+
 -- Claims. Each of the functions locks rows in a statement of its own, updates them in the next and reads what the turn
 -- needs in a third: at READ COMMITTED only a later statement sees what was committed while the lock was waited for.
 
@@ -63,7 +71,7 @@ BEGIN
       'inbox', CASE WHEN i.wake_seq > 0 THEN stepwell.inbox_json(i.tenant_id, i.id, 0) END
     ) ORDER BY u.position), '[]')
     FROM unnest(p_ids) WITH ORDINALITY AS u(id, position)
-    JOIN stepwell.task_instances i ON i.id = u.id);
+    JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id]));
 END $$;
 
 -- Which of these locked instances find no free slot of their concurrency key ([CONC-1], RULINGS A31). The lock of the
@@ -81,9 +89,10 @@ BEGIN
     SELECT array_agg(c.id)
     FROM (
       SELECT i.id, i.tenant_id, i.concurrency_key, i.max_concurrency,
-        row_number() OVER (PARTITION BY i.tenant_id, i.concurrency_key ORDER BY array_position(p_ids, i.id)) AS rank
-      FROM stepwell.task_instances i
-      WHERE i.id = ANY (p_ids) AND i.concurrency_key IS NOT NULL AND i.max_concurrency IS NOT NULL
+        row_number() OVER (PARTITION BY i.tenant_id, i.concurrency_key ORDER BY u.position) AS rank
+      FROM unnest(p_ids) WITH ORDINALITY AS u(id, position)
+      JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id])
+      WHERE i.concurrency_key IS NOT NULL AND i.max_concurrency IS NOT NULL
         AND i.state = 'scheduled' AND (i.next_fire_at IS NULL OR i.next_fire_at <= p_now)
     ) c
     WHERE c.rank + (
@@ -167,10 +176,10 @@ BEGIN
         SELECT u.id, p_now + (1000 + floor(random() * 1000)::integer) * interval '1 millisecond' AS at
         FROM unnest(v_denied) AS u(id)
       ) p
-      WHERE i.id = p.id;
+      WHERE i.id = ANY (ARRAY[p.id]);
       p_ids := ARRAY(
         SELECT u.id FROM unnest(p_ids) WITH ORDINALITY AS u(id, position)
-        JOIN stepwell.task_instances i ON i.id = u.id
+        JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id])
         WHERE NOT (u.id = ANY (v_denied)) OR i.wake_seq > i.seen_seq
         ORDER BY u.position);
     END IF;
@@ -186,17 +195,17 @@ BEGIN
       claimed_alone = false,
       updated_at = p_now,
       waits_for_slot = i.waits_for_slot AND i.next_fire_at > p_now,
-      state = CASE WHEN s.starts THEN 'running' ELSE i.state END,
+      state = CASE WHEN i.state = 'scheduled' AND (i.next_fire_at IS NULL OR i.next_fire_at <= p_now)
+        THEN 'running' ELSE i.state END,
       -- The first claim that may run the tree begins the run.
-      started_at = CASE WHEN s.starts OR i.state = 'running' THEN coalesce(i.started_at, p_now) ELSE i.started_at END
-    FROM (
-      SELECT l.id, l.state = 'scheduled' AND (l.next_fire_at IS NULL OR l.next_fire_at <= p_now) AS starts
-      FROM stepwell.task_instances l WHERE l.id = ANY (p_ids)
-    ) s
-    WHERE i.id = s.id
+      started_at = CASE WHEN i.state = 'running'
+          OR (i.state = 'scheduled' AND (i.next_fire_at IS NULL OR i.next_fire_at <= p_now))
+        THEN coalesce(i.started_at, p_now) ELSE i.started_at END
+    WHERE i.id = ANY (p_ids)
     RETURNING i.id
   )
-  SELECT array_agg(taken.id ORDER BY array_position(p_ids, taken.id)) INTO v_taken FROM taken;
+  SELECT array_agg(u.id ORDER BY u.position) INTO v_taken
+  FROM unnest(p_ids) WITH ORDINALITY AS u(id, position) JOIN taken ON taken.id = u.id;
   RETURN coalesce(v_taken, '{}');
 END $$;
 
@@ -246,9 +255,11 @@ BEGIN
           OR coalesce(following.tenant_id, least_one.tenant_id) < p_first)
     )
     SELECT array_agg(t.tenant_id ORDER BY t.n) FROM tenants t
-    WHERE EXISTS (
-      SELECT 1 FROM stepwell.task_instances i
-      WHERE i.priority = p_priority AND i.tenant_id = t.tenant_id AND i.due_at <= p_now AND i.lease_until IS NULL));
+    -- One look per tenant: with EXISTS the planner may read the whole backlog for a hash.
+    WHERE (
+      SELECT true FROM stepwell.task_instances i
+      WHERE i.priority = p_priority AND i.tenant_id = t.tenant_id AND i.due_at <= p_now AND i.lease_until IS NULL
+      LIMIT 1));
 END $$;
 
 -- Locks up to p_limit due instances of one priority, an equal share per tenant, oldest first within a tenant.
@@ -268,7 +279,7 @@ BEGIN
           AND i.due_at <= p_now AND i.lease_until IS NULL AND NOT i.suspect AND i.recovery_count = 0
         ORDER BY i.due_at, i.id
         LIMIT CASE WHEN p_cap = 0 THEN p_share ELSE least(p_share, greatest(0, p_cap - (
-          SELECT count(*) FROM stepwell.task_instances h WHERE h.id = ANY (p_taken) AND h.tenant_id = u.tenant_id))) END
+          SELECT count(*) FROM stepwell.task_instances h WHERE h.id = ANY (p_taken) AND (h.tenant_id = u.tenant_id) IS TRUE))) END
         FOR NO KEY UPDATE SKIP LOCKED
       ) c
       LIMIT p_limit
@@ -296,7 +307,8 @@ END $$;
 CREATE FUNCTION stepwell.claim_due_v1(
   p_token uuid, p_owner text, p_lease_ms bigint, p_limit integer, p_per_tenant integer
 ) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
 DECLARE
   v_now timestamptz := stepwell.sw_now();
   v_first text;
@@ -372,7 +384,8 @@ END $$;
 CREATE FUNCTION stepwell.claim_expired_v1(
   p_token uuid, p_owner text, p_lease_ms bigint, p_limit integer, p_per_tenant integer
 ) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
 DECLARE
   v_now timestamptz := stepwell.sw_now();
   v_ids uuid[];
@@ -397,7 +410,7 @@ BEGIN
       SELECT i.id, u.position, i.claimed_alone OR i.suspect OR i.recovery_count > 0 OR stepwell.has_open_intent(i.id) AS alone,
         row_number() OVER (PARTITION BY i.tenant_id ORDER BY u.position) AS of_tenant
       FROM unnest(v_ids) WITH ORDINALITY AS u(id, position)
-      JOIN stepwell.task_instances i ON i.id = u.id
+      JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id])
       WHERE i.lease_until IS NOT NULL
     ) c
     WHERE p_per_tenant = 0 OR c.of_tenant <= p_per_tenant;
@@ -421,7 +434,8 @@ END $$;
 CREATE FUNCTION stepwell.claim_one_v1(
   p_tenant text, p_instance uuid, p_token uuid, p_owner text, p_lease_ms bigint, p_operator boolean, p_take_over boolean
 ) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   r record;
   v_now timestamptz;
@@ -446,8 +460,6 @@ BEGIN
     WHEN NOT p_operator AND stepwell.is_terminal(r.state) THEN 'terminal'
     WHEN r.lease_until > v_now AND NOT (p_operator AND p_take_over) THEN 'held'
     WHEN p_operator OR r.lease_until IS NOT NULL OR r.due_at <= v_now THEN NULL
-    WHEN r.wake_seq > 0 AND EXISTS (
-      SELECT 1 FROM stepwell.signal_inbox s WHERE s.instance_id = r.id AND NOT s.delivered) THEN NULL
     ELSE 'not_due'
   END;
   IF v_status IS NOT NULL THEN
@@ -479,13 +491,14 @@ END $$;
 -- Renews the leases that are still held. Locks in order and waits: a renewal that skipped a locked row would look like
 -- a lost lease.
 CREATE FUNCTION stepwell.renew_leases_v1(p_leases jsonb, p_lease_ms bigint) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   v_now timestamptz;
   v_renewed json;
 BEGIN
   PERFORM 1 FROM stepwell.task_instances i
-  WHERE i.id IN (SELECT x."instanceId" FROM jsonb_to_recordset(p_leases) AS x("instanceId" uuid))
+  WHERE i.id = ANY (ARRAY(SELECT x."instanceId" FROM jsonb_to_recordset(p_leases) AS x("instanceId" uuid)))
   ORDER BY i.id
   FOR NO KEY UPDATE;
   v_now := stepwell.sw_now();
@@ -493,7 +506,7 @@ BEGIN
     UPDATE stepwell.task_instances i
     SET lease_until = v_now + p_lease_ms * interval '1 millisecond'
     FROM jsonb_to_recordset(p_leases) AS x("tenantId" text, "instanceId" uuid, epoch bigint, "leaseToken" uuid)
-    WHERE i.id = x."instanceId" AND i.tenant_id = x."tenantId"
+    WHERE i.id = ANY (ARRAY[x."instanceId"]) AND (i.tenant_id = x."tenantId") IS TRUE
       AND i.epoch = x.epoch AND i.lease_token = x."leaseToken"
     RETURNING i.id
   )
@@ -503,14 +516,15 @@ END $$;
 
 -- Gives leases back as if they had not been taken; the claim is not held against the instance.
 CREATE FUNCTION stepwell.release_leases_v1(p_leases jsonb) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   v_now timestamptz;
   v_tenants text[];
   v_keys text[];
 BEGIN
   PERFORM 1 FROM stepwell.task_instances i
-  WHERE i.id IN (SELECT x."instanceId" FROM jsonb_to_recordset(p_leases) AS x("instanceId" uuid))
+  WHERE i.id = ANY (ARRAY(SELECT x."instanceId" FROM jsonb_to_recordset(p_leases) AS x("instanceId" uuid)))
   ORDER BY i.id
   FOR NO KEY UPDATE;
   v_now := stepwell.sw_now();
@@ -523,7 +537,7 @@ BEGIN
       claims_without_progress = greatest(0, i.claims_without_progress - 1),
       updated_at = v_now
     FROM jsonb_to_recordset(p_leases) AS x("tenantId" text, "instanceId" uuid, epoch bigint, "leaseToken" uuid)
-    WHERE i.id = x."instanceId" AND i.tenant_id = x."tenantId"
+    WHERE i.id = ANY (ARRAY[x."instanceId"]) AND (i.tenant_id = x."tenantId") IS TRUE
       AND i.epoch = x.epoch AND i.lease_token = x."leaseToken"
     RETURNING i.tenant_id, i.concurrency_key, i.state
   )
@@ -535,7 +549,8 @@ END $$;
 -- For the one process that owns a local data folder: whoever held these leases is dead (RULINGS B18). As if the sweep
 -- had found them expired ([REC-1]): running ones are scheduled at now.
 CREATE FUNCTION stepwell.void_all_leases_v1() RETURNS integer
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   v_now timestamptz;
   v_ids uuid[];
@@ -573,19 +588,21 @@ BEGIN
 END $$;
 
 CREATE FUNCTION stepwell.peek_inbox_v1(p_leases jsonb) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN (
     SELECT coalesce(json_agg(i.id), '[]')
     FROM jsonb_to_recordset(p_leases)
       AS x("tenantId" text, "instanceId" uuid, epoch bigint, "leaseToken" uuid, "seenSeq" bigint)
-    JOIN stepwell.task_instances i ON i.id = x."instanceId" AND i.tenant_id = x."tenantId"
+    JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[x."instanceId"]) AND (i.tenant_id = x."tenantId") IS TRUE
       AND i.epoch = x.epoch AND i.lease_token = x."leaseToken"
     WHERE i.wake_seq > greatest(x."seenSeq", i.seen_seq));
 END $$;
 
 CREATE FUNCTION stepwell.next_wake_v1() RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
 BEGIN
   RETURN json_build_object(
     'now', stepwell.to_ms(stepwell.sw_now()),

@@ -25,7 +25,7 @@ BEGIN
       WHEN v_wakes_up OR (v_moves AND i.state = 'scheduled' AND i.lease_until IS NULL AND i.next_fire_at > p_now) THEN p_now
       ELSE i.next_fire_at END,
     updated_at = p_now
-  WHERE i.id = p_instance AND i.tenant_id = p_tenant
+  WHERE i.id = p_instance AND (i.tenant_id = p_tenant) IS TRUE
   RETURNING i.wake_seq INTO STRICT v_seq;
   INSERT INTO stepwell.signal_inbox (instance_id, seq, id, tenant_id, kind, signal_type, payload, created_at)
   VALUES (p_instance, v_seq, p_id, p_tenant, p_kind, p_signal_type, p_payload, p_now);

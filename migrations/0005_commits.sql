@@ -107,7 +107,7 @@ BEGIN
   DELETE FROM stepwell.execution_tree e
   USING jsonb_array_elements(p_gone) AS f(v)
   JOIN unnest(a) AS t ON t.i = (f.v ->> 'i')::integer
-  WHERE t.verdict = 'ok' AND e.instance_id = t.instance_id AND e.tenant_id = t.tenant_id
+  WHERE t.verdict = 'ok' AND e.instance_id = ANY (ARRAY[t.instance_id]) AND e.tenant_id = t.tenant_id
     AND e.block_id = f.v ->> 'blockId' AND e.branch_index = (f.v ->> 'branch')::integer
     AND e.iteration = f.v ->> 'iteration';
 END $$;
@@ -119,7 +119,7 @@ BEGIN
   SET delivered = true, delivered_at = t.at, disposition = d.v ->> 'disposition'
   FROM jsonb_array_elements(p_done) AS d(v)
   JOIN unnest(a) AS t ON t.i = (d.v ->> 'i')::integer
-  WHERE t.verdict = 'ok' AND s.instance_id = t.instance_id AND s.tenant_id = t.tenant_id
+  WHERE t.verdict = 'ok' AND s.instance_id = ANY (ARRAY[t.instance_id]) AND s.tenant_id = t.tenant_id
     AND s.seq = (d.v ->> 'seq')::bigint AND NOT s.delivered;
 END $$;
 
@@ -131,7 +131,7 @@ BEGIN
   SET superseded_by = t.run_no
   FROM jsonb_array_elements(p_specs) AS s(v)
   JOIN unnest(a) AS t ON t.i = (s.v ->> 'i')::integer
-  WHERE t.verdict = 'ok' AND o.instance_id = t.instance_id AND o.tenant_id = t.tenant_id AND o.superseded_by IS NULL
+  WHERE t.verdict = 'ok' AND o.instance_id = ANY (ARRAY[t.instance_id]) AND o.tenant_id = t.tenant_id AND o.superseded_by IS NULL
     AND o.block_id = ANY (ARRAY(SELECT jsonb_array_elements_text(s.v -> 'blockIds')))
     AND o.kind = ANY (ARRAY(SELECT jsonb_array_elements_text(s.v -> 'kinds')))
     AND (coalesce(s.v ->> 'iteration', '') = '' OR o.iteration = s.v ->> 'iteration'
@@ -157,7 +157,7 @@ BEGIN
     ), gone AS (
       DELETE FROM stepwell.kv e USING last
       WHERE NOT last.v ? 'value'
-        AND e.instance_id = last.instance_id AND e.tenant_id = last.tenant_id AND e.key = last.v ->> 'key'
+        AND e.instance_id = ANY (ARRAY[last.instance_id]) AND e.tenant_id = last.tenant_id AND e.key = last.v ->> 'key'
     )
     INSERT INTO stepwell.kv (instance_id, key, tenant_id, value, updated_at)
     SELECT last.instance_id, last.v ->> 'key', last.tenant_id, last.v -> 'value', last.at FROM last
@@ -202,7 +202,7 @@ BEGIN
     FROM jsonb_array_elements(p_more -> 'tasksClosed') AS c(v)
     JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer
     JOIN stepwell.worker_tasks w
-      ON w.id = (c.v ->> 'taskId')::uuid AND w.instance_id = t.instance_id AND w.tenant_id = t.tenant_id
+      ON w.id = ANY (ARRAY[(c.v ->> 'taskId')::uuid]) AND (w.instance_id = t.instance_id AND w.tenant_id = t.tenant_id) IS TRUE
     WHERE t.verdict = 'ok'
     GROUP BY c.v ->> 'event'
     ORDER BY c.v ->> 'event';
@@ -217,8 +217,8 @@ BEGIN
     FROM jsonb_array_elements(p_more -> 'tasksCreated') AS c(v)
     JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer
     LEFT JOIN stepwell.worker_tasks previous
-      ON previous.id = (c.v ->> 'previousTaskId')::uuid AND previous.instance_id = t.instance_id
-        AND previous.tenant_id = t.tenant_id
+      ON previous.id = ANY (ARRAY[(c.v ->> 'previousTaskId')::uuid])
+        AND (previous.instance_id = t.instance_id AND previous.tenant_id = t.tenant_id) IS TRUE
     WHERE t.verdict = 'ok';
   END IF;
 END $$;
@@ -239,8 +239,12 @@ BEGIN
       t.at, t.at, t.at, t.at, t.at
     FROM jsonb_array_elements(p_more -> 'children') AS c(v)
     JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer
-    JOIN stepwell.task_instances i ON i.id = t.instance_id AND i.tenant_id = t.tenant_id
+    JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[t.instance_id]) AND (i.tenant_id = t.tenant_id) IS TRUE
     WHERE t.verdict = 'ok';
+    UPDATE stepwell.task_instances i SET has_children = true
+    WHERE NOT i.has_children AND i.id IN (
+      SELECT t.instance_id FROM jsonb_array_elements(p_more -> 'children') AS c(v)
+      JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer WHERE t.verdict = 'ok');
     INSERT INTO stepwell.start_inputs (instance_id, tenant_id, input)
     SELECT (c.v ->> 'id')::uuid, t.tenant_id, c.v -> 'data'
     FROM jsonb_array_elements(p_more -> 'children') AS c(v)
@@ -253,7 +257,7 @@ BEGIN
       SELECT i.id, i.tenant_id, (c.v ->> 'signalId')::uuid AS signal_id, t.at
       FROM jsonb_array_elements(p_more -> 'cancels') AS c(v)
       JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer
-      JOIN stepwell.task_instances i ON i.id = (c.v ->> 'instanceId')::uuid AND i.tenant_id = t.tenant_id
+      JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[(c.v ->> 'instanceId')::uuid]) AND (i.tenant_id = t.tenant_id) IS TRUE
       WHERE t.verdict = 'ok' AND i.parent_instance_id = t.instance_id AND NOT stepwell.is_terminal(i.state)
         AND NOT EXISTS (
           SELECT 1 FROM stepwell.signal_inbox s WHERE s.instance_id = i.id AND s.id = (c.v ->> 'signalId')::uuid)
@@ -312,23 +316,46 @@ BEGIN
   END IF;
 END $$;
 
--- The other instances that ending turns and cancels touch: parent, live children, children to cancel. They are locked
--- together with the turns' own rows, in one order (RULINGS A16).
+-- The other instances that a turn touches: its parent and live children when it ends the instance, and the children that
+-- it cancels. They are locked together with the turn's own row, in one order (RULINGS A16). Null when there is none.
+CREATE FUNCTION stepwell.touched_by_turn(p_instance uuid, p_ends boolean, p_cancels jsonb) RETURNS uuid[]
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  r record;
+  v_others uuid[];
+BEGIN
+  IF p_ends THEN
+    -- The parent of an instance never changes, so it may be read before the lock.
+    SELECT i.parent_instance_id, i.has_children INTO r FROM stepwell.task_instances i WHERE i.id = p_instance;
+    IF r.parent_instance_id IS NOT NULL THEN
+      v_others := ARRAY[r.parent_instance_id];
+    END IF;
+    IF r.has_children THEN
+      SELECT v_others || array_agg(c.id) INTO v_others FROM stepwell.task_instances c
+      WHERE c.parent_instance_id = p_instance AND NOT stepwell.is_terminal(c.state);
+    END IF;
+  END IF;
+  IF p_cancels IS NOT NULL THEN
+    SELECT v_others || array_agg((c.v ->> 'instanceId')::uuid) INTO v_others FROM jsonb_array_elements(p_cancels) AS c(v);
+  END IF;
+  RETURN v_others;
+END $$;
+
+-- The same for a batch, per turn.
 CREATE FUNCTION stepwell.touched_by(p jsonb) RETURNS TABLE (i integer, other uuid)
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   RETURN QUERY
   SELECT (e.position - 1)::integer, o.other
   FROM jsonb_array_elements(p -> 'turns') WITH ORDINALITY AS e(v, position)
+  JOIN stepwell.task_instances t ON t.id = ANY (ARRAY[(e.v ->> 'instanceId')::uuid])
   CROSS JOIN LATERAL (
-    -- The parent of an instance never changes, so it may be read before the lock.
-    SELECT t.parent_instance_id AS other FROM stepwell.task_instances t
-    WHERE t.id = (e.v ->> 'instanceId')::uuid AND t.parent_instance_id IS NOT NULL
+    SELECT t.parent_instance_id AS other
     UNION ALL
     SELECT c.id FROM stepwell.task_instances c
-    WHERE c.parent_instance_id = (e.v ->> 'instanceId')::uuid AND NOT stepwell.is_terminal(c.state)
+    WHERE t.has_children AND c.parent_instance_id = t.id AND NOT stepwell.is_terminal(c.state)
   ) o
-  WHERE stepwell.is_terminal(e.v -> 'settle' ->> 'state')
+  WHERE stepwell.is_terminal(e.v -> 'settle' ->> 'state') AND o.other IS NOT NULL
   UNION ALL
   SELECT (c.v ->> 'i')::integer, (c.v ->> 'instanceId')::uuid
   FROM jsonb_array_elements(p -> 'more' -> 'cancels') AS c(v);
@@ -336,28 +363,38 @@ END $$;
 
 -- What the end of an instance takes along ([INS-14], [SUB-8], [SUB-9]): facts nobody will process, open tasks, a cancel
 -- for children that still run, and the parent's wake.
-CREATE FUNCTION stepwell.finish_terminal(p_others uuid[], a stepwell.checked_turn[]) RETURNS void
+--
+-- p_facts: some instance has had facts; p_family: some has a parent or children.
+CREATE FUNCTION stepwell.finish_terminal(
+  p_others uuid[], p_facts boolean, p_family boolean, a stepwell.checked_turn[]
+) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   r record;
 BEGIN
-  UPDATE stepwell.signal_inbox s SET delivered = true, delivered_at = t.at, disposition = 'expired'
-  FROM unnest(a) AS t
-  WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to) AND t.wake_seq > 0
-    AND s.instance_id = t.instance_id AND NOT s.delivered;
+  IF p_facts THEN
+    UPDATE stepwell.signal_inbox s SET delivered = true, delivered_at = t.at, disposition = 'expired'
+    FROM unnest(a) AS t
+    WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to) AND t.wake_seq > 0
+      AND s.instance_id = ANY (ARRAY[t.instance_id]) AND NOT s.delivered;
+  END IF;
   FOR r IN
     SELECT array_agg(w.id) AS ids, max(t.at) AS at FROM unnest(a) AS t
-    JOIN stepwell.worker_tasks w ON w.instance_id = t.instance_id AND w.state IN ('pending', 'claimed')
+    JOIN stepwell.worker_tasks w ON w.instance_id = ANY (ARRAY[t.instance_id]) AND w.state IN ('pending', 'claimed')
     WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to)
     HAVING count(*) > 0
   LOOP
     PERFORM stepwell.close_tasks(r.ids, 'cancelled', r.at);
   END LOOP;
+  IF NOT p_family THEN
+    RETURN;
+  END IF;
   FOR r IN
     -- A child of this very commit is seen by nobody else yet and needs no lock.
     SELECT c.id, c.tenant_id, t.at, c.xmin = pg_current_xact_id()::xid AS fresh
     FROM unnest(a) AS t
-    JOIN stepwell.task_instances c ON c.parent_instance_id = t.instance_id AND c.tenant_id = t.tenant_id
+    JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[t.instance_id]) AND i.has_children
+    JOIN stepwell.task_instances c ON c.parent_instance_id = ANY (ARRAY[i.id]) AND (c.tenant_id = i.tenant_id) IS TRUE
     WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to) AND NOT stepwell.is_terminal(c.state)
     ORDER BY c.id
   LOOP
@@ -371,8 +408,8 @@ BEGIN
     SELECT t.instance_id, t.settles_to, t.at, t.body -> 'settle' -> 'failure' -> 'error' AS error,
       i.parent_instance_id, i.parent_block_id, i.tenant_id
     FROM unnest(a) AS t
-    JOIN stepwell.task_instances i ON i.id = t.instance_id
-    JOIN stepwell.task_instances parent ON parent.id = i.parent_instance_id AND parent.tenant_id = i.tenant_id
+    JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[t.instance_id])
+    JOIN stepwell.task_instances parent ON parent.id = ANY (ARRAY[i.parent_instance_id]) AND (parent.tenant_id = i.tenant_id) IS TRUE
     WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to) AND NOT stepwell.is_terminal(parent.state)
     ORDER BY i.parent_instance_id, t.instance_id
   LOOP
@@ -392,7 +429,7 @@ BEGIN
       'output', r.v -> 'output'), t.at
   FROM jsonb_array_elements(p_rows) WITH ORDINALITY AS r(v, position)
   JOIN unnest(a) AS t ON t.i = (r.v ->> 'i')::integer
-  JOIN stepwell.task_instances i ON i.id = t.instance_id
+  JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[t.instance_id])
   WHERE t.verdict = 'refused' AND r.v ->> 'kind' = 'result' AND i.cancel_seq > t.seen
   ORDER BY r.position;
 END $$;
@@ -469,11 +506,12 @@ BEGIN
     FROM unnest(a) AS u
     WHERE u.verdict = 'ok'
   ) t
-  WHERE i.id = t.instance_id AND i.tenant_id = t.tenant_id;
+  WHERE i.id = ANY (ARRAY[t.instance_id]) AND (i.tenant_id = t.tenant_id) IS TRUE;
 END $$;
 
 CREATE FUNCTION stepwell.commit_turn_v1(p jsonb) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   v jsonb := p -> 'turns' -> 0;
   v_tenant text := v ->> 'tenantId';
@@ -494,7 +532,7 @@ DECLARE
   a stepwell.checked_turn[];
 BEGIN
   IF p ? 'touches' THEN
-    SELECT array_agg(t.other) INTO v_others FROM stepwell.touched_by(p) AS t;
+    v_others := stepwell.touched_by_turn(v_id, p ? 'ends', p -> 'more' -> 'cancels');
     IF v_others IS NOT NULL THEN
       PERFORM 1 FROM stepwell.task_instances i WHERE i.id = ANY (v_others || v_id) ORDER BY i.id FOR NO KEY UPDATE;
     END IF;
@@ -502,7 +540,7 @@ BEGIN
   SELECT i.epoch, i.lease_token, i.committed_token, i.rev, i.wake_seq, i.seen_seq, i.cancel_seq, i.run_no, i.granted,
     i.progress_at, i.state, i.concurrency_key
   INTO r
-  FROM stepwell.task_instances i WHERE i.id = v_id AND i.tenant_id = v_tenant
+  FROM stepwell.task_instances i WHERE i.id = v_id AND (i.tenant_id = v_tenant) IS TRUE
   FOR NO KEY UPDATE;
   v_now := stepwell.sw_now();
   v_seen := greatest((v ->> 'seenSeq')::bigint, r.seen_seq);
@@ -570,7 +608,7 @@ BEGIN
     PERFORM stepwell.write_parts(p, a);
   END IF;
   IF p ? 'ends' THEN
-    PERFORM stepwell.finish_terminal(v_others, a);
+    PERFORM stepwell.finish_terminal(v_others, r.wake_seq > 0, v_others IS NOT NULL OR p -> 'more' ? 'children', a);
   END IF;
   IF r.concurrency_key IS NOT NULL AND r.state = 'running'
     AND coalesce(v_settles_to, v -> 'patch' ->> 'state', 'running') <> 'running' THEN
@@ -585,13 +623,15 @@ END $$;
 -- Group commit: one ordered lock for all instances, locked ones are left out as `busy` (RULINGS A13). No sub-transaction:
 -- an SQL error undoes all of it and the caller sends each turn alone (RULINGS A15).
 CREATE FUNCTION stepwell.commit_turns_v1(p jsonb) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   v_ids uuid[];
   v_others uuid[];
   v_other_turns integer[];
   v_busy integer[] := '{}';
   v_locked uuid[];
+  v_all boolean;
   v_now timestamptz;
   a stepwell.checked_turn[];
 BEGIN
@@ -602,25 +642,26 @@ BEGIN
   IF p ? 'touches' THEN
     SELECT array_agg(t.other), array_agg(t.i) INTO v_others, v_other_turns FROM stepwell.touched_by(p) AS t;
   END IF;
-  SELECT array_agg(l.id) INTO v_locked FROM (
+  SELECT coalesce(array_agg(l.id), '{}') INTO v_locked FROM (
     SELECT i.id FROM stepwell.task_instances i
     WHERE i.id = ANY (v_ids || v_others)
     ORDER BY i.id
     FOR NO KEY UPDATE SKIP LOCKED
   ) l;
   v_now := stepwell.sw_now();
+  v_all := v_others IS NULL AND cardinality(v_locked) = cardinality(v_ids);
   IF v_others IS NOT NULL THEN
     -- A turn whose parent or child is locked by somebody else is busy too.
     SELECT coalesce(array_agg(DISTINCT t.i), '{}') INTO v_busy
     FROM unnest(v_other_turns, v_others) AS t(i, other)
     JOIN stepwell.task_instances o ON o.id = t.other
-    WHERE NOT (t.other = ANY (coalesce(v_locked, '{}')));
+    WHERE NOT (t.other = ANY (v_locked));
   END IF;
 
   SELECT array_agg(ROW(
     c.n, c.tenant_id, c.instance_id, c.run_no, c.turn_rev + 1, c.seen, c.wake_seq,
     CASE
-      WHEN c.row_epoch IS NOT NULL AND (NOT c.locked OR c.n = ANY (v_busy)) THEN 'busy'
+      WHEN c.row_epoch IS NOT NULL AND NOT v_all AND (NOT (c.instance_id = ANY (v_locked)) OR c.n = ANY (v_busy)) THEN 'busy'
       ELSE stepwell.turn_verdict(c.row_epoch, c.row_token, c.row_committed, c.row_rev, c.wake_seq, c.row_cancel_seq,
         c.row_run_no, c.seen, c.v)
     END,
@@ -636,10 +677,9 @@ BEGIN
       greatest((x.v ->> 'seenSeq')::bigint, i.seen_seq) AS seen,
       i.epoch AS row_epoch, i.lease_token AS row_token, i.committed_token AS row_committed, i.rev AS row_rev,
       i.wake_seq, i.cancel_seq AS row_cancel_seq, i.run_no AS row_run_no, i.progress_at, i.state AS row_state,
-      i.concurrency_key, l.id IS NOT NULL AS locked
+      i.concurrency_key
     FROM jsonb_array_elements(p -> 'turns') WITH ORDINALITY AS x(v, position)
-    LEFT JOIN stepwell.task_instances i ON i.id = (x.v ->> 'instanceId')::uuid AND i.tenant_id = x.v ->> 'tenantId'
-    LEFT JOIN unnest(v_locked) AS l(id) ON l.id = i.id
+    LEFT JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[(x.v ->> 'instanceId')::uuid]) AND (i.tenant_id = x.v ->> 'tenantId') IS TRUE
   ) c;
   IF p ? 'done' THEN
     a := stepwell.check_facts(p -> 'done', a);
@@ -657,7 +697,7 @@ BEGIN
   END IF;
   PERFORM stepwell.write_parts(p, a);
   IF p ? 'ends' THEN
-    PERFORM stepwell.finish_terminal(v_others, a);
+    PERFORM stepwell.finish_terminal(v_others, true, v_others IS NOT NULL OR p -> 'more' ? 'children', a);
   END IF;
   PERFORM stepwell.release_slots(array_agg(t.tenant_id), array_agg(t.slot), v_now)
   FROM unnest(a) AS t WHERE t.verdict = 'ok' AND t.slot IS NOT NULL HAVING count(*) > 0;

@@ -3,7 +3,8 @@
 -- All or nothing: what must undo the whole call raises one of these, the adapter turns it into an answer.
 --   SW001 known key, the message is the index;  SW003 nonce used;  SW002 is a defect of the caller.
 CREATE FUNCTION stepwell.start_v1(p jsonb) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   v_now timestamptz := stepwell.sw_now();
   v_lease jsonb := p -> 'lease';
@@ -54,7 +55,7 @@ BEGIN
     SELECT min(x.position) - 1 INTO v_known
     FROM jsonb_array_elements(p -> 'instances') WITH ORDINALITY AS x(v, position)
     WHERE NOT EXISTS (
-      SELECT 1 FROM stepwell.task_instances i WHERE i.id = (x.v ->> 'id')::uuid AND i.tenant_id = x.v ->> 'tenantId');
+      SELECT 1 FROM stepwell.task_instances i WHERE i.id = (x.v ->> 'id')::uuid AND (i.tenant_id = x.v ->> 'tenantId') IS TRUE);
     IF v_known IS NOT NULL THEN
       RAISE EXCEPTION '%', v_known USING ERRCODE = 'SW001';
     END IF;
@@ -89,7 +90,7 @@ BEGIN
         THEN stepwell.claims_json(ARRAY[i.id], v_now) -> 0 END) ORDER BY x.position), '[]')
     FROM jsonb_array_elements(p -> 'instances') WITH ORDINALITY AS x(v, position)
     CROSS JOIN LATERAL (
-      SELECT s.* FROM stepwell.task_instances s WHERE s.id = (x.v ->> 'id')::uuid AND s.tenant_id = x.v ->> 'tenantId'
+      SELECT s.* FROM stepwell.task_instances s WHERE s.id = (x.v ->> 'id')::uuid AND (s.tenant_id = x.v ->> 'tenantId') IS TRUE
       UNION ALL
       SELECT k.* FROM stepwell.task_instances k
       WHERE k.tenant_id = x.v ->> 'tenantId' AND k.dry_run = x.v ? 'dryRun' AND k.idempotency_key = x.v ->> 'idempotencyKey'
@@ -134,7 +135,8 @@ END $$;
 CREATE FUNCTION stepwell.signal_v1(
   p_tenant text, p_instance uuid, p_signal uuid, p_type text, p_payload jsonb
 ) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   r record;
   v_now timestamptz;
@@ -175,7 +177,8 @@ RETURN jsonb_build_object(
 CREATE FUNCTION stepwell.patch_context_v1(
   p_tenant text, p_instance uuid, p_fact uuid, p_sections jsonb, p_merge boolean, p_max_bytes bigint
 ) RETURNS text
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   i stepwell.task_instances;
   v_after jsonb;
@@ -208,7 +211,8 @@ END $$;
 
 -- Expired webhook memory, oldest first; what another call is removing is left to it.
 CREATE FUNCTION stepwell.remove_expired_v1(p_limit integer) RETURNS integer
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
 DECLARE
   v_now timestamptz := stepwell.sw_now();
   v_nonces integer;

@@ -36,7 +36,8 @@ END;
 CREATE FUNCTION stepwell.report_task_v1(
   p_tenant text, p_task uuid, p_worker text, p_epoch integer, p_fact uuid, p_outcome jsonb, p_logs jsonb
 ) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   w stepwell.worker_tasks;
   v_state text;
@@ -93,7 +94,8 @@ END $$;
 CREATE FUNCTION stepwell.heartbeat_task_v1(
   p_tenant text, p_task uuid, p_worker text, p_epoch integer, p_seq integer, p_checkpoint jsonb
 ) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   w stepwell.worker_tasks;
   v_reason text;
@@ -150,7 +152,8 @@ END $$;
 CREATE FUNCTION stepwell.poll_tasks_v1(
   p_tenant text, p_handler text, p_queue text, p_worker text, p_version text, p_limit integer
 ) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
 DECLARE
   v_now timestamptz := stepwell.sw_now();
   v_ids uuid[];
@@ -193,7 +196,8 @@ END $$;
 
 -- Claims whose worker fell silent go back in the same row; the checkpoint and the epoch stay ([WRK-10]).
 CREATE FUNCTION stepwell.release_silent_tasks_v1(p_silent_ms bigint, p_limit integer) RETURNS integer
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
 DECLARE
   v_now timestamptz := stepwell.sw_now();
   v_ids uuid[];

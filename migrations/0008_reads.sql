@@ -3,7 +3,8 @@
 
 -- The value of the latest visible row per block ([OUT-5]); null asks for all blocks.
 CREATE FUNCTION stepwell.read_outputs_v1(p_tenant text, p_instance uuid, p_blocks jsonb) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
 BEGIN
   IF p_blocks IS NULL THEN
     RETURN (
@@ -29,7 +30,8 @@ END $$;
 
 -- Values by key; null asks for all keys but the reserved ones.
 CREATE FUNCTION stepwell.read_state_v1(p_tenant text, p_instance uuid, p_keys jsonb) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN (
     SELECT coalesce(json_agg(json_build_array(k.key, k.value) ORDER BY k.key), '[]')
@@ -40,7 +42,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION stepwell.count_state_v1(p_tenant text, p_instance uuid) RETURNS integer
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN (
     SELECT count(*) FROM stepwell.kv k
@@ -49,7 +52,8 @@ END $$;
 
 -- Elements of a stored list, from p_from on. It is stored in pieces; only those that are needed are loaded.
 CREATE FUNCTION stepwell.read_items_v1(p_tenant text, p_instance uuid, p_key text, p_from integer, p_count integer) RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN (
     SELECT coalesce(json_agg(e.value ORDER BY s.first_index + e.position), '[]')
@@ -74,7 +78,8 @@ RETURN jsonb_build_object(
   'failure', i.failure) || stepwell.instance_json(i)::jsonb;
 
 CREATE FUNCTION stepwell.delete_sequence_v1(p_tenant text, p_sequence uuid) RETURNS text
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   v_ids uuid[];
   v_table text;
@@ -102,7 +107,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION stepwell.ping_v1() RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN json_build_object(
     'now', stepwell.to_ms(stepwell.sw_now()),

@@ -8,7 +8,9 @@ const folder = new URL('../migrations/', import.meta.url);
 const target = new URL('../src/adapters/postgres/migrations.generated.ts', import.meta.url);
 
 export function migrationsModule() {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.sql')).toSorted();
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .toSorted();
   const entries = names.map((name) => {
     const sql = readFileSync(new URL(name, folder), 'utf8');
     return `  {\n    version: ${Number(name.slice(0, 4))},\n    name: '${name.replace('.sql', '')}',\n    sql: ${JSON.stringify(sql)},\n  },`;

@@ -1,10 +1,12 @@
 import { PGlite } from '@electric-sql/pglite';
+import { createNeonDriver } from '../../src/adapters/postgres/drivers/neon.ts';
 import { createPgDriver } from '../../src/adapters/postgres/drivers/pg.ts';
 import { createPGliteDriver } from '../../src/adapters/postgres/drivers/pglite.ts';
 import type { SqlDriver } from '../../src/adapters/postgres/driver.ts';
 import { migrate } from '../../src/adapters/postgres/migrate.ts';
 import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
 import { advanceTestClock, installTestClock } from '../../src/adapters/postgres/test-clock.ts';
+import { systemClock } from '../../src/adapters/system.ts';
 import type { StoreUnderTest } from '../store-contract/store-under-test.ts';
 import { type DatabaseTemplate, createTestDatabase } from '../support/postgres-database.ts';
 
@@ -73,4 +75,10 @@ export async function createPGliteStoreUnderTest(): Promise<StoreUnderTest> {
   await migrate(driver);
   await installTestClock(driver, START_AT);
   return storeUnderTest(driver);
+}
+
+/** Over the stand-in for Neon, which must be running. */
+export async function createNeonStoreUnderTest(): Promise<StoreUnderTest> {
+  const database = await createTestDatabase(MIGRATED_WITH_TEST_CLOCK);
+  return storeUnderTest(createNeonDriver({ connectionString: database.url, clock: systemClock }));
 }

@@ -12,6 +12,7 @@ import type {
   StepLogLine,
   TurnVerdict,
 } from '../../ports/store/turn.ts';
+import type { SqlRows } from './driver.ts';
 import type { auditLog, blockOutputs, stepLogs, workerTaskEvents, workerTasks } from './schema.ts';
 
 /**
@@ -22,6 +23,15 @@ import type { auditLog, blockOutputs, stepLogs, workerTaskEvents, workerTasks } 
 /** Column 0 of row 0: what a function answered. */
 export function answerOf<T>(rows: readonly (readonly unknown[])[]): T {
   return rows[0]?.[0] as T;
+}
+
+/**
+ * The rows of the last statement of a text: libraries answer one result, or a list when the text held several. PGlite
+ * gives rows as arrays although its types say objects.
+ */
+export function lastRows(result: unknown): SqlRows {
+  const last = (Array.isArray(result) ? result.at(-1) : result) as { readonly rows: SqlRows } | undefined;
+  return last?.rows ?? [];
 }
 
 /**

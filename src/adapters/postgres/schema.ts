@@ -91,6 +91,7 @@ export const taskInstances = stepwell.table('task_instances', {
   suspect: boolean('suspect').notNull(),
   granted: boolean('granted').notNull(),
   hasHistory: boolean('has_history').notNull(),
+  hasChildren: boolean('has_children').notNull(),
   committedToken: uuid('committed_token'),
   rev: whole('rev').notNull(),
   totalSteps: whole('total_steps').notNull(),

@@ -4,6 +4,7 @@ import { createFactStore } from './accept.ts';
 import { call } from './call.ts';
 import { createCatalogStore } from './catalog.ts';
 import { type SqlDriver, SqlError } from './driver.ts';
+import { createHandlerNameStore } from './handler-names.ts';
 import * as instances from './reads-instances.ts';
 import * as records from './reads-records.ts';
 import * as tasks from './reads-tasks.ts';
@@ -21,6 +22,7 @@ export function createPostgresStore(driver: SqlDriver): Store {
     ...createFactStore(driver),
     ...createTaskStore(driver),
     ...createCatalogStore(driver),
+    ...createHandlerNameStore(driver),
     ...createReadStore(driver),
     close: () => driver.close(),
   };

@@ -9,6 +9,7 @@ import {
   createSqlDriver,
   toStoreError,
 } from '../driver.ts';
+import { lastRows } from '../rows.ts';
 
 export interface PgDriverOptions {
   readonly connectionString: string;
@@ -117,22 +118,13 @@ async function openPgSession(connectionString: string): Promise<SqlSession> {
   return {
     async run(text) {
       try {
-        const result = await client.query({ text, rowMode: 'array' });
-        return lastOf(result).rows;
+        return lastRows(await client.query({ text, rowMode: 'array' }));
       } catch (error) {
         throw toStoreError(error, true);
       }
     },
     end: () => client.end(),
   };
-}
-
-/** A text with several statements is answered with a list of results. */
-function lastOf(result: pg.QueryArrayResult | readonly pg.QueryArrayResult[]): pg.QueryArrayResult {
-  if (!Array.isArray(result)) return result as pg.QueryArrayResult;
-  const last: pg.QueryArrayResult | undefined = result.at(-1);
-  if (last === undefined) throw new Error('the database answered no result');
-  return last;
 }
 
 /** A short, stable name per text: one connection prepares each text once. */

@@ -1,5 +1,6 @@
 import type { PGlite } from '@electric-sql/pglite';
 import { type SqlDriver, type SqlRows, type SqlStatement, createSqlDriver, toStoreError } from '../driver.ts';
+import { lastRows } from '../rows.ts';
 
 /**
  * The driver for PostgreSQL inside this process. PGlite has one connection: calls queue up, so nothing here can be
@@ -32,9 +33,7 @@ export function createPGliteDriver(database: PGlite): SqlDriver {
       Promise.resolve({
         async run(text) {
           try {
-            const results = await database.exec(text, { rowMode: 'array' });
-            // exec() types its rows as objects whatever the row mode is.
-            return (results.at(-1)?.rows ?? []).map((row) => (Array.isArray(row) ? row : Object.values(row)));
+            return lastRows(await database.exec(text, { rowMode: 'array' }));
           } catch (error) {
             throw toStoreError(error, true);
           }

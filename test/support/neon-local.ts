@@ -1,0 +1,195 @@
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { neonConfig } from '@neondatabase/serverless';
+import pg from 'pg';
+import WebSocket, { WebSocketServer } from 'ws';
+import * as z from 'zod';
+
+/**
+ * What stands before a Neon database, over any PostgreSQL server: its HTTP protocol (POST /sql, one query or several as
+ * one transaction) and the WebSocket that carries the bytes of an ordinary connection. So the real driver runs in tests,
+ * and a test can count round trips and add the latency of a region.
+ */
+export interface NeonLocal {
+  /** HTTP requests so far; each is one round trip. */
+  requestCount(): number;
+  /** Frames that came from WebSocket clients so far. */
+  frameCount(): number;
+  /** Milliseconds that every answer waits from now on. */
+  setLatency(ms: number): void;
+  /** The next `count` requests are carried out, but their answers are lost. */
+  loseAnswers(count: number): void;
+  /** The next `count` requests are refused with this HTTP status before anything is carried out. */
+  refuse(count: number, status: number): void;
+  close(): Promise<void>;
+}
+
+const oneQuery = z.object({ query: z.string(), params: z.array(z.unknown()).default([]) });
+const body = z.union([z.object({ queries: z.array(oneQuery) }), oneQuery]);
+type Query = z.infer<typeof oneQuery>;
+
+/** Fields of a database error that the protocol passes on. */
+const ERROR_FIELDS = [
+  'code',
+  'severity',
+  'detail',
+  'hint',
+  'constraint',
+  'schema',
+  'table',
+  'column',
+  'where',
+] as const;
+
+const RAW_TEXT = { getTypeParser: () => (value: unknown) => value };
+
+/** Starts the stand-in and points the driver of this process at it (`neonConfig` is one for the whole process). */
+export async function startNeonLocal(): Promise<NeonLocal> {
+  const pools = new Map<string, pg.Pool>();
+  const state = { requests: 0, frames: 0, latencyMs: 0, lost: 0, refused: 0, refusedWith: 503 };
+  const server = createServer((request, response) => {
+    void answer(request, response, state, pools);
+  });
+  const sockets = tunnelWebSockets(server, state);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  pointDriverAt(port);
+  return {
+    requestCount: () => state.requests,
+    frameCount: () => state.frames,
+    setLatency(ms) {
+      state.latencyMs = ms;
+    },
+    loseAnswers(count) {
+      state.lost = count;
+    },
+    refuse(count, status) {
+      state.refused = count;
+      state.refusedWith = status;
+    },
+    async close() {
+      for (const client of sockets.clients) client.terminate();
+      for (const pool of pools.values()) await pool.end();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function pointDriverAt(port: number): void {
+  neonConfig.fetchEndpoint = `http://127.0.0.1:${port}/sql`;
+  neonConfig.wsProxy = (host, hostPort) => `127.0.0.1:${port}/v2?address=${host}:${hostPort}`;
+  neonConfig.webSocketConstructor = WebSocket;
+  neonConfig.useSecureWebSocket = false;
+  neonConfig.pipelineTLS = false;
+  neonConfig.pipelineConnect = false;
+  neonConfig.forceDisablePgSSL = true;
+}
+
+interface State {
+  requests: number;
+  frames: number;
+  latencyMs: number;
+  lost: number;
+  refused: number;
+  refusedWith: number;
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  state: State,
+  pools: Map<string, pg.Pool>,
+): Promise<void> {
+  state.requests += 1;
+  const text = await readAll(request);
+  if (state.refused > 0) {
+    state.refused -= 1;
+    response.writeHead(state.refusedWith).end('refused by the test');
+    return;
+  }
+  const outcome = await carryOut(String(request.headers['neon-connection-string']), text, pools);
+  if (state.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, state.latencyMs));
+  if (state.lost > 0) {
+    state.lost -= 1;
+    request.socket.destroy();
+    return;
+  }
+  response
+    .writeHead(outcome.status, { 'content-type': 'application/json' })
+    .end(JSON.stringify(outcome.body));
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function carryOut(
+  connectionString: string,
+  text: string,
+  pools: Map<string, pg.Pool>,
+): Promise<{ readonly status: number; readonly body: object }> {
+  const client = await poolFor(connectionString, pools).connect();
+  try {
+    const asked = body.parse(JSON.parse(text));
+    if (!('queries' in asked)) return { status: 200, body: await run(client, asked) };
+    await client.query('BEGIN');
+    const results: object[] = [];
+    for (const query of asked.queries) results.push(await run(client, query));
+    await client.query('COMMIT');
+    return { status: 200, body: { results } };
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    return { status: 400, body: describeError(error) };
+  } finally {
+    client.release();
+  }
+}
+
+function poolFor(connectionString: string, pools: Map<string, pg.Pool>): pg.Pool {
+  const known = pools.get(connectionString);
+  if (known !== undefined) return known;
+  const pool = new pg.Pool({ connectionString, max: 20 });
+  pool.on('error', () => {});
+  pools.set(connectionString, pool);
+  return pool;
+}
+
+async function run(client: pg.PoolClient, { query, params }: Query): Promise<object> {
+  const result = await client.query({ text: query, values: params, rowMode: 'array', types: RAW_TEXT });
+  const fields = result.fields.map(({ name, dataTypeID }) => ({ name, dataTypeID }));
+  return { command: result.command, rowCount: result.rowCount, rowAsArray: true, fields, rows: result.rows };
+}
+
+function describeError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const fields = ERROR_FIELDS.flatMap((name) =>
+    name in error ? [[name, Reflect.get(error, name)] as const] : [],
+  );
+  return { message: error.message, ...Object.fromEntries(fields) };
+}
+
+/** Bytes go both ways unchanged. */
+function tunnelWebSockets(server: Server, state: State): WebSocketServer {
+  const sockets = new WebSocketServer({ noServer: true });
+  server.on('upgrade', (request, socket, head) => {
+    const address = new URL(request.url ?? '', 'http://localhost').searchParams.get('address') ?? '';
+    const [host = '', port = ''] = address.split(':');
+    sockets.handleUpgrade(request, socket, head, (client) => {
+      const database = connect(Number(port), host);
+      database.setNoDelay(true);
+      client.on('message', (data: Buffer) => {
+        state.frames += 1;
+        database.write(data);
+      });
+      database.on('data', (data) => client.send(data));
+      database.on('close', () => client.close());
+      database.on('error', () => client.close());
+      client.on('close', () => database.destroy());
+      client.on('error', () => database.destroy());
+    });
+  });
+  return sockets;
+}
