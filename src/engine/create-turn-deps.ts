@@ -3,6 +3,8 @@ import type { Store } from '../ports/store/store.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
 import { createCommitter } from './committer.ts';
 import { createDefinitions } from './definitions.ts';
+import { createHandlerDirectory } from './handler-directory.ts';
+import { buildIdOf } from './handlers/build-id.ts';
 import type { HandlerRegistry } from './handlers/registry.ts';
 import { createIdSource } from './ids.ts';
 import { type TurnDeps, createStepSlots } from './turn-deps.ts';
@@ -15,6 +17,8 @@ export interface TurnParts {
   readonly entropy: Entropy;
   readonly log: Log;
   readonly hints: Hints;
+  /** Names the build in the table of handler names (RULINGS B8). Default: made from the names of its handlers. */
+  readonly buildId?: string;
 }
 
 /** The bounds of turns (see TurnLimits), the same on every kind of host. */
@@ -29,10 +33,12 @@ export interface TurnSettings {
 
 /** Puts together what the turns of one process share. Their time is unbounded; a function host bounds it per invocation. */
 export function createTurnDeps(parts: TurnParts, settings: TurnSettings): TurnDeps {
-  const { store, clock, log } = parts;
+  const { store, clock, log, handlers } = parts;
+  const buildId = parts.buildId ?? buildIdOf(handlers.names, '');
   return {
     ...parts,
     committer: createCommitter(store, clock, log),
+    directory: createHandlerDirectory({ store, handlers, buildId, clock, log }),
     definitions: createDefinitions(store),
     ids: createIdSource(clock, parts.entropy),
     steps: createStepSlots(settings.maxConcurrentSteps),
@@ -43,6 +49,7 @@ export function createTurnDeps(parts: TurnParts, settings: TurnSettings): TurnDe
       maxRecoveries: settings.maxRecoveries,
       inPlaceWaitMs: settings.inPlaceWaitMs,
       remainingTimeMs: null,
+      freshTimeMs: Number.POSITIVE_INFINITY,
     },
   };
 }

@@ -38,6 +38,7 @@ export async function runHints(
   remainingTimeMs: () => number,
 ): Promise<readonly HintOutcome[]> {
   const invocation = openInvocation(engine, remainingTimeMs);
+  const announced = engine.deps.directory.announceWhenDue();
   const outcomes = targets.map((): HintOutcome => 'unstarted');
   const waiting = targets.entries();
   const work = async (): Promise<void> => {
@@ -46,6 +47,7 @@ export async function runHints(
   };
   const lanes = Math.min(engine.settings.maxTurns, targets.length);
   await Promise.all(Array.from({ length: lanes }, work));
+  await announced;
   await engine.queue.settled();
   return outcomes;
 }
@@ -85,8 +87,9 @@ export interface Invocation {
 
 export function openInvocation(engine: FunctionEngine, remainingTimeMs: () => number): Invocation {
   const { settings } = engine;
-  const deps = { ...engine.deps, limits: { ...engine.deps.limits, remainingTimeMs } };
-  const leaseMs = Math.max(settings.leaseMs ?? 0, Math.ceil(remainingTimeMs()) + LEASE_BEYOND_MS);
+  const freshTimeMs = remainingTimeMs();
+  const deps = { ...engine.deps, limits: { ...engine.deps.limits, remainingTimeMs, freshTimeMs } };
+  const leaseMs = Math.max(settings.leaseMs ?? 0, Math.ceil(freshTimeMs) + LEASE_BEYOND_MS);
   const runner = createLocalRunner(deps, { ...settings, leaseMs });
   let waiting: (() => void)[] = [];
   runner.onTurnEnd((claim, end) => {

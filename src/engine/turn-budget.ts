@@ -8,6 +8,8 @@ const PURE_BYTES_PER_COMMIT = 256 * 1024;
 const PURE_MS_PER_COMMIT = 100;
 /** No new leaf is started with less than this left of the invocation ([TURN-4]). */
 export const RESERVE_MS = 5_000;
+/** A fresh invocation offers no more than one that still has this share of its time. */
+const FRESH_SHARE = 0.9;
 
 /** What a turn may still start: lease, time of the invocation, steps of the invocation, slots of the process. */
 export class TurnBudget {
@@ -41,6 +43,19 @@ export class TurnBudget {
     const { maxStepsPerTurn } = this.deps.limits;
     const left = maxStepsPerTurn === 0 ? STEPS_PER_TURN_AT_ONCE : maxStepsPerTurn - this.stepsStarted;
     return Math.min(STEPS_PER_TURN_AT_ONCE - running, this.deps.steps.free(), left);
+  }
+
+  /**
+   * False when the timeout of a call does not fit into the invocation, while a fresh one would offer more ([TURN-4],
+   * RULINGS B5). Then this turn begins nothing else either: it ends when what runs has ended.
+   */
+  fits(timeoutMs: number | null): boolean {
+    const { remainingTimeMs, freshTimeMs } = this.deps.limits;
+    if (timeoutMs === null || remainingTimeMs === null) return true;
+    const leftMs = remainingTimeMs();
+    const fits = timeoutMs <= leftMs - RESERVE_MS || leftMs > freshTimeMs * FRESH_SHARE;
+    if (!fits) this.stopped = true;
+    return fits;
   }
 
   countEffect(): void {

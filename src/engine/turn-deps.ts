@@ -3,6 +3,7 @@ import type { Store } from '../ports/store/store.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
 import type { Committer } from './committer.ts';
 import type { Definitions } from './definitions.ts';
+import type { HandlerDirectory } from './handler-directory.ts';
 import type { HandlerRegistry } from './handlers/registry.ts';
 import type { IdSource } from './ids.ts';
 
@@ -12,6 +13,7 @@ export interface TurnDeps {
   readonly committer: Committer;
   readonly definitions: Definitions;
   readonly handlers: HandlerRegistry;
+  readonly directory: HandlerDirectory;
   readonly hints: Hints;
   readonly ids: IdSource;
   readonly clock: Clock;
@@ -33,6 +35,8 @@ export interface TurnLimits {
   readonly inPlaceWaitMs: number;
   /** Milliseconds the host leaves this invocation; null in a process that lives on. */
   readonly remainingTimeMs: (() => number) | null;
+  /** What the host leaves a fresh invocation. */
+  readonly freshTimeMs: number;
 }
 
 /** Slots for handlers over all turns of the process (STEPWELL_MAX_CONCURRENT_STEPS). */

@@ -1,5 +1,5 @@
 import { giveUp } from '../core/run/advance.ts';
-import { Draft, type Env, type HandlerKind } from '../core/run/draft.ts';
+import { Draft, type Env } from '../core/run/draft.ts';
 import { Knowledge } from '../core/run/knowledge.ts';
 import type { Plan } from '../core/run/plan.ts';
 import type { Claim } from '../ports/store/turn.ts';
@@ -7,10 +7,16 @@ import { randomValues } from './handlers/random-values.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** The working copy of a claimed instance. */
-export function draftOf(deps: TurnDeps, plan: Plan, claim: Claim, now: number): Draft {
+export function draftOf(
+  deps: TurnDeps,
+  plan: Plan,
+  claim: Claim,
+  now: number,
+  fits: (timeoutMs: number | null) => boolean = () => true,
+): Draft {
   const draft = new Draft({
     plan,
-    env: envOf(deps, now),
+    env: { ...envOf(deps, now), fits },
     knowledge: new Knowledge({ hasHistory: claim.instance.hasHistory }),
     record: claim.instance,
     frames: claim.frames,
@@ -29,27 +35,12 @@ function envOf(deps: TurnDeps, now: number): Env {
     random,
     maxContextBytes: deps.limits.maxContextBytes,
     maxOutputBytes: deps.limits.maxOutputBytes,
-    kindOf: (handler) => kindOf(deps, handler),
+    kindOf: (handler) => deps.directory.kindOf(handler),
     defaultsOf: (handler) => {
       const found = deps.handlers.lookup(handler);
       return found.type === 'handler' ? (found.handler.defaults ?? {}) : {};
     },
   };
-}
-
-function kindOf(deps: TurnDeps, handler: string): HandlerKind {
-  const found = deps.handlers.lookup(handler);
-  switch (found.type) {
-    case 'handler':
-      // A user's pure handler may take its time: it runs beside the turn like any other call, not inside it.
-      return deps.handlers.userNames.includes(handler) ? 'effect' : found.handler.kind;
-    case 'engine':
-      return 'effect';
-    case 'unavailable':
-      return 'unavailable';
-    case 'unknown':
-      return 'worker';
-  }
 }
 
 /** [REC-3]: a run that ends its process again and again is given up, so that it cannot take others along. */

@@ -139,7 +139,7 @@ export class Turn {
     const load = () => this.deps.definitions.plan(tenantId, instance.sequenceId);
     const plan = await untilAnswered(this.deps.clock, load, () => this.lease.leftMs() > 0);
     if (plan === null) throw new Error(`the definition ${instance.sequenceId} cannot be read`);
-    const draft = draftOf(this.deps, plan, claim, this.clock.now());
+    const draft = draftOf(this.deps, plan, claim, this.clock.now(), (ms) => this.budget.fits(ms));
     draft.takenOver &&= !this.begun;
     this.commits.beginWith(draft);
     this.calls.keep(draft);
@@ -172,6 +172,14 @@ export class Turn {
   }
 
   private async advance(draft: Draft): Promise<void> {
+    const { directory, clock } = this.deps;
+    // RULINGS B8: a name that this process lacks is not judged by what others had long ago.
+    if (!directory.isFreshFor(draft.plan))
+      await untilAnswered(
+        clock,
+        () => directory.refresh(),
+        () => this.lease.leftMs() > 0,
+      );
     for (;;) {
       const needs = advance(draft, { room: this.budget.room(this.calls.size), mayRun: this.mayRun });
       draft.takenOver &&= draft.ready.length === 0;
