@@ -33,6 +33,7 @@ const Environment = z.object({
   STEPWELL_ALLOW_INTERNAL_URLS: flag,
   STEPWELL_ENV_LABEL: z.string().optional(),
   STEPWELL_ENV_COLOR: z.string().optional(),
+  STEPWELL_BUILD_ID: z.string().min(1).optional(),
   STEPWELL_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
 });
 

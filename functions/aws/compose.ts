@@ -5,6 +5,7 @@ import { createSqsQueue, type SqsQueue } from '../../src/adapters/sqs/sqs-queue.
 import { createLog, systemClock, systemEntropy } from '../../src/adapters/system.ts';
 import { createFunctionEngine, type FunctionEngine } from '../../src/engine/function-engine.ts';
 import { builtInHandlers } from '../../src/engine/handlers/built-in.ts';
+import { buildIdOf } from '../../src/engine/handlers/build-id.ts';
 import { createHandlerRegistry, type HandlerRegistry } from '../../src/engine/handlers/registry.ts';
 import type { Log } from '../../src/ports/system.ts';
 import type { DefinedHandler } from '../../src/sdk/handler.ts';
@@ -28,6 +29,8 @@ export interface AwsHostOptions {
   readonly handlers?: readonly DefinedHandler[];
   /** Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Takes the lines of the log. Default: standard error, which the host collects. */
+  readonly writeLog?: (line: string) => void;
 }
 
 /** Take-overs in a row after which a run counts as poison ([REC-3]). */
@@ -47,14 +50,21 @@ export function createAwsHost(options: AwsHostOptions = {}): AwsHost {
   };
 }
 
-async function compose({ handlers = [], environment = process.env }: AwsHostOptions): Promise<AwsParts> {
+async function compose(options: AwsHostOptions): Promise<AwsParts> {
+  const { handlers = [], environment = process.env, writeLog } = options;
   const settings = readSettings(environment);
-  const log = createLog({ level: settings.STEPWELL_LOG_LEVEL, format: 'json' });
+  const log = createLog({
+    level: settings.STEPWELL_LOG_LEVEL,
+    format: 'json',
+    ...(writeLog === undefined ? {} : { write: writeLog }),
+  });
   const queue = createSqsQueue({ queueUrl: settings.STEPWELL_QUEUE_URL, log, clock: systemClock });
+  const registry = registryOf(settings, handlers);
   const engine = createFunctionEngine(
     {
       store: createPostgresStore(await openDriver(settings)),
-      handlers: registryOf(settings, handlers),
+      handlers: registry,
+      buildId: settings.STEPWELL_BUILD_ID ?? buildIdOf(registry.names, version),
       queue,
       clock: systemClock,
       entropy: systemEntropy,
@@ -77,10 +87,21 @@ async function compose({ handlers = [], environment = process.env }: AwsHostOpti
   return { engine, queue, log, settings, version };
 }
 
-/** Only the driver that is used is loaded. One connection: turns of one invocation share their statements. */
+/** Only the driver that is used is loaded. */
 async function openDriver(settings: FunctionSettings): Promise<SqlDriver> {
+  const connectionString = settings.STEPWELL_DATABASE_URL;
+  if ((settings.STEPWELL_DATABASE_DRIVER ?? driverFor(connectionString)) === 'neon') {
+    const { createNeonDriver } = await import('../../src/adapters/postgres/drivers/neon.ts');
+    return createNeonDriver({ connectionString, clock: systemClock });
+  }
   const { createPgDriver } = await import('../../src/adapters/postgres/drivers/pg.ts');
-  return createPgDriver({ connectionString: settings.STEPWELL_DATABASE_URL, poolSize: 1 });
+  // One connection: the turns of one invocation share their statements (reliability.md 5.4).
+  return createPgDriver({ connectionString, poolSize: 1 });
+}
+
+function driverFor(connectionString: string): 'neon' | 'pg' {
+  const isNeon = URL.canParse(connectionString) && new URL(connectionString).hostname.endsWith('.neon.tech');
+  return isNeon ? 'neon' : 'pg';
 }
 
 function registryOf(settings: FunctionSettings, users: readonly DefinedHandler[]): HandlerRegistry {

@@ -4,10 +4,13 @@ import { createAwsHost } from '../../functions/aws/compose.ts';
 import { readSettings } from '../../functions/settings.ts';
 import { defineHandler } from '../../src/sdk/handler.ts';
 import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
-import { deploy, type Deployment, TENANT } from './support/deployment.ts';
+import { type NeonLocal, startNeonLocal } from '../support/neon-local.ts';
+import { createDatabase, deploy, type Deployment, TENANT } from './support/deployment.ts';
 import { httpEvent, lambdaContext } from './support/lambda-events.ts';
 
 let sqs: SqsServer;
+let neon: NeonLocal;
+let databaseUrl: string;
 let app: Deployment | null = null;
 const calls: string[] = [];
 const handler = defineHandler('book', {}, (_input, { blockId }) => {
@@ -18,16 +21,21 @@ const book = (id: string, extra: object = {}) => ({ type: 'step', id, handler: '
 
 beforeAll(async () => {
   sqs = await startSqsServer();
+  neon = await startNeonLocal();
+  databaseUrl = await createDatabase();
 });
 afterEach(async () => {
   calls.length = 0;
   await app?.close();
   app = null;
 });
-afterAll(() => sqs.stop());
+afterAll(async () => {
+  await neon.close();
+  await sqs.stop();
+});
 
 async function deployHere(): Promise<Deployment> {
-  app = await deploy(sqs, { handlers: [handler] });
+  app = await deploy(sqs, { databaseUrl, handlers: [handler] });
   return app;
 }
 

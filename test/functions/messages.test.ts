@@ -3,10 +3,19 @@ import { encodeHintMessage } from '../../src/core/hint-message.ts';
 import { defineHandler } from '../../src/sdk/handler.ts';
 import type { SqsEvent } from '../support/event-source.ts';
 import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
+import { type NeonLocal, startNeonLocal } from '../support/neon-local.ts';
 import { nextId } from '../support/turn-builder.ts';
-import { deploy, type Deployment, type DeploymentOptions, TENANT } from './support/deployment.ts';
+import {
+  createDatabase,
+  deploy,
+  type Deployment,
+  type DeploymentOptions,
+  TENANT,
+} from './support/deployment.ts';
 
 let sqs: SqsServer;
+let neon: NeonLocal;
+let databaseUrl: string;
 let app: Deployment;
 const calls: string[] = [];
 const handler = defineHandler('book', {}, (_input, { instanceId }) => {
@@ -17,15 +26,20 @@ const FLIGHT = { type: 'step', id: 'flight', handler: 'book' };
 
 beforeAll(async () => {
   sqs = await startSqsServer();
+  neon = await startNeonLocal();
+  databaseUrl = await createDatabase();
 });
 afterEach(async () => {
   calls.length = 0;
   await app.close();
 });
-afterAll(() => sqs.stop());
+afterAll(async () => {
+  await neon.close();
+  await sqs.stop();
+});
 
 async function deployHere(options: DeploymentOptions = {}): Promise<void> {
-  app = await deploy(sqs, { handlers: [handler], ...options });
+  app = await deploy(sqs, { databaseUrl, handlers: [handler], ...options });
 }
 
 const hint = (instanceId: string): string => encodeHintMessage({ tenantId: TENANT, instanceId }) ?? '';
@@ -49,16 +63,6 @@ const failed = (...ids: readonly string[]) => ({
 });
 
 describe('queue messages', () => {
-  it('may be lost: the sweep finds the instance', async () => {
-    await deployHere();
-    const id = await app.start([FLIGHT]);
-    await app.queue.lose();
-    expect(await app.turns.drain()).toBe(0);
-    await app.sweep();
-    expect(await app.state(id)).toBe('completed');
-    expect(calls).toEqual([id]);
-  });
-
   it('may come several times, in one batch and after the end', async () => {
     await deployHere();
     const id = await app.start([FLIGHT, { ...FLIGHT, id: 'hotel' }]);
@@ -103,6 +107,8 @@ describe('queue messages', () => {
     expect(app.deadLetters.look().ready).toMatchObject([{ body: 'nonsense' }]);
     await app.deadLetterTurns.drain();
     expect(app.deadLetters.look()).toEqual({ ready: [], delayed: [], inFlight: [] });
+    expect(app.logged.at(-1)).toContain('a message came to the dead-letter queue');
+    expect(app.logged.join()).not.toContain('nonsense');
   });
 
   it('in the dead-letter queue that are hints are followed once more', async () => {
@@ -141,6 +147,15 @@ describe('queue messages', () => {
     expect(await app.state(id)).toBe('completed');
   });
 
+  it('wait for a database that wakes up, and no attempt is lost', async () => {
+    await deployHere();
+    const id = await app.start([FLIGHT]);
+    neon.refuse(3, 503);
+    expect(await app.turn(event(hint(id)))).toEqual(failed());
+    const { body } = await app.call('GET', `/instances/${id}/outputs`);
+    expect(body).toMatchObject([{ block_id: 'flight', attempt: 0 }]);
+  });
+
   it('come again when the database cannot be reached', async () => {
     await deployHere({ environment: { STEPWELL_DATABASE_URL: 'postgres://127.0.0.1:1/none' } });
     let remaining = 6_000;
@@ -151,49 +166,3 @@ describe('queue messages', () => {
     expect(await app.turn(event(hint(nextId()), 'nonsense'), remainingMs)).toEqual(failed('m0', 'm1'));
   });
 });
-
-describe('the sweep', () => {
-  it('takes over what a killed function held', async () => {
-    await deployHere();
-    const id = await app.start([FLIGHT]);
-    const { store, ids } = app.parts.engine.deps;
-    const lease = { leaseToken: ids.newId(), leaseOwner: 'killed', leaseMs: 1 };
-    await store.claimOne({ tenantId: TENANT, instanceId: id, ...lease, mode: 'hint' });
-    await app.sweep();
-    expect(await app.state(id)).toBe('completed');
-  });
-
-  it('goes on as long as something is due and half of its time is left', async () => {
-    let remaining = 60_000;
-    await deployHere({ remainingMs: () => remaining });
-    const ids = await startMany(130);
-    remaining = 60_000;
-    await app.sweep();
-    expect(new Set(calls)).toEqual(new Set(ids));
-    expect(calls).toHaveLength(130);
-  });
-
-  it('claims no more when half of its time is gone', async () => {
-    let remaining = 60_000;
-    const slow = defineHandler('book', {}, (_input, { instanceId }) => {
-      calls.push(instanceId);
-      remaining = 29_000;
-      return null;
-    });
-    await deployHere({ handlers: [slow], remainingMs: () => remaining });
-    await startMany(130);
-    await app.sweep();
-    expect(calls.length).toBeGreaterThan(0);
-    expect(calls.length).toBeLessThan(130);
-  });
-});
-
-/** Starts that no message has told of. */
-async function startMany(count: number): Promise<readonly string[]> {
-  const sequence_id = await app.publish({ blocks: [FLIGHT] });
-  const instance = { sequence_id, tenant_id: TENANT, namespace: 'fulfilment' };
-  await app.call('POST', '/instances/batch', { instances: Array.from({ length: count }, () => instance) });
-  await app.queue.lose();
-  const { body } = await app.call('GET', `/instances?limit=${count}`);
-  return body.items.map(({ id }: { id: string }) => id);
-}

@@ -1,22 +1,30 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type DefinedHandler, defineHandler } from '../../src/sdk/handler.ts';
 import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
-import { deploy, type Deployment, type DeploymentOptions } from './support/deployment.ts';
+import { type NeonLocal, startNeonLocal } from '../support/neon-local.ts';
+import { createDatabase, deploy, type Deployment, type DeploymentOptions } from './support/deployment.ts';
 
 let sqs: SqsServer;
+let neon: NeonLocal;
+let databaseUrl: string;
 let deployed: Deployment | null = null;
 
 beforeAll(async () => {
   sqs = await startSqsServer();
+  neon = await startNeonLocal();
+  databaseUrl = await createDatabase();
 });
 afterEach(async () => {
   await deployed?.close();
   deployed = null;
 });
-afterAll(() => sqs.stop());
+afterAll(async () => {
+  await neon.close();
+  await sqs.stop();
+});
 
 async function deployHere(options: DeploymentOptions = {}): Promise<Deployment> {
-  deployed = await deploy(sqs, options);
+  deployed = await deploy(sqs, { databaseUrl, ...options });
   return deployed;
 }
 
@@ -104,5 +112,16 @@ describe('a sequence over a queue', () => {
     await app.turns.drain();
     expect(app.queue.look()).toEqual({ ready: [], delayed: [], inFlight: [] });
     expect(await app.state(id)).toBe('scheduled');
+  });
+
+  it('runs on a plain PostgreSQL server as well', async () => {
+    const { handler, calls } = recording();
+    const app = await deployHere({ handlers: [handler], environment: { STEPWELL_DATABASE_DRIVER: 'pg' } });
+    const requests = neon.requestCount();
+    const id = await app.start(BLOCKS);
+    await app.turns.drain();
+    expect(calls).toHaveLength(4);
+    expect(await app.state(id)).toBe('completed');
+    expect(neon.requestCount()).toBe(requests);
   });
 });

@@ -30,6 +30,8 @@ export interface Deployment {
   start(blocks: readonly JsonObject[], overrides?: JsonObject): Promise<string>;
   publish(document: JsonObject): Promise<string>;
   state(id: string): Promise<string>;
+  /** Lines of the log, warnings and errors. */
+  readonly logged: readonly string[];
   close(): Promise<void>;
 }
 
@@ -39,6 +41,8 @@ export interface Answer {
 }
 
 export interface DeploymentOptions {
+  /** A migrated database that others may use as well; default: one of its own. */
+  readonly databaseUrl?: string;
   readonly handlers?: readonly DefinedHandler[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly batchSize?: number;
@@ -46,10 +50,16 @@ export interface DeploymentOptions {
   readonly remainingMs?: () => number;
 }
 
+/** The address of a migrated database. It is deleted when the tests end. */
+export async function createDatabase(): Promise<string> {
+  return (await createTestDatabase(MIGRATED)).url;
+}
+
 const MAX_RECEIVE_COUNT = '5';
 
 export async function deploy(sqs: SqsServer, options: DeploymentOptions = {}): Promise<Deployment> {
-  const database = await createTestDatabase(MIGRATED);
+  const databaseUrl = options.databaseUrl ?? (await createDatabase());
+  const logged: string[] = [];
   const name = `turns-${nextId()}`;
   const deadLetters = await sqs.createQueue(`${name}-dead`);
   const queue = await sqs.createQueue(name, {
@@ -62,12 +72,14 @@ export async function deploy(sqs: SqsServer, options: DeploymentOptions = {}): P
   const host = createAwsHost({
     handlers: options.handlers ?? [],
     environment: {
-      STEPWELL_DATABASE_URL: database.url,
+      STEPWELL_DATABASE_URL: databaseUrl,
+      STEPWELL_DATABASE_DRIVER: 'neon',
       STEPWELL_QUEUE_URL: queue.url,
       STEPWELL_INSECURE: '1',
-      STEPWELL_LOG_LEVEL: 'error',
+      STEPWELL_LOG_LEVEL: 'warn',
       ...options.environment,
     },
+    writeLog: (line) => logged.push(line),
   });
   const parts = await host();
   const context = () => lambdaContext(options.remainingMs);
@@ -107,6 +119,7 @@ export async function deploy(sqs: SqsServer, options: DeploymentOptions = {}): P
     }),
     call,
     publish,
+    logged,
     turn: (event, remainingMs) => functions.turn(event, lambdaContext(remainingMs ?? options.remainingMs)),
     sweep: () => functions.sweep({}, context()),
     async start(blocks, overrides = {}) {
@@ -117,9 +130,6 @@ export async function deploy(sqs: SqsServer, options: DeploymentOptions = {}): P
       return answer.body.id;
     },
     state: async (id) => (await call('GET', `/instances/${id}`)).body.state,
-    async close() {
-      await parts.engine.deps.store.close();
-      await database.drop();
-    },
+    close: () => parts.engine.deps.store.close(),
   };
 }
