@@ -7,6 +7,7 @@ import { createApi } from '../api/create-api.ts';
 import type { Advice } from '../core/advice.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
+import { buildIdOf } from '../engine/handlers/build-id.ts';
 import type { HandlerRegistry } from '../engine/handlers/registry.ts';
 import type { Log } from '../ports/system.ts';
 import { apiSettings, engineSettings } from './engine-settings.ts';
@@ -89,7 +90,7 @@ function assemble(
   const entropy = systemEntropy;
   const leaseOwner = settings.nodeName ?? `${hostname()}-${process.pid}`;
   const engine = createEngine(
-    { store, handlers, clock, entropy, log },
+    { store, handlers, clock, entropy, log, buildId: settings.buildId ?? buildIdOf(handlers.names, version) },
     engineSettings(settings, leaseOwner, isOurs),
   );
   let draining = false;

@@ -86,6 +86,11 @@ export const settingsSchema = z.object({
   envLabel: text().optional().describe('Name of the environment, shown by `/info`.'),
   envColor: text().optional().describe('Colour of the environment, shown by `/info`.'),
   nodeName: text().optional().describe('Name of this process. Default: host name and process id.'),
+  buildId: text()
+    .optional()
+    .describe(
+      'Name of the build, told to other processes. Default: made from the version and the handler names.',
+    ),
   logLevel: oneOf(['trace', 'debug', 'info', 'warn', 'error'])
     .default('info')
     .describe('Least level that is logged.'),

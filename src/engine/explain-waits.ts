@@ -70,6 +70,8 @@ function waitOfLeaf(
       return wait('timer', id, iteration, since, wakeAt, 'waits for its delay');
     case 'retry':
       return wait('timer', id, iteration, since, wakeAt, `waits for try ${leaf.attempt + 1} after a failure`);
+    case 'handler':
+      return wait('timer', id, iteration, since, wakeAt, handlerDetail(block));
     case 'sleep':
       return wait('timer', id, iteration, since, wakeAt, 'sleeps');
     case 'worker':
@@ -88,6 +90,11 @@ function waitOfLeaf(
     case 'event':
       return wait('event', id, iteration, since, wakeAt, 'waits for an event');
   }
+}
+
+function handlerDetail(block: Block | undefined): string {
+  const name = block?.type === 'step' ? ` '${block.handler}'` : '';
+  return `waits for a process whose build has the handler${name}`;
 }
 
 function gateDetail({ gate }: Leaf): string {

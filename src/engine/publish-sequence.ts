@@ -5,6 +5,7 @@ import type { SequenceDocument } from '../core/definition/document.ts';
 import { sha256Hex } from '../core/digest.ts';
 import { canonicalJson, jsonObject, member, type Json } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
+import { LIVE_WITHIN } from './handler-directory.ts';
 import { refuse, type Refusal, type Refused } from './refusal.ts';
 import { tenantOf } from './tenant.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
@@ -13,9 +14,6 @@ export interface Published {
   readonly id: string;
   readonly warnings: readonly Warning[];
 }
-
-/** A worker that polled within this time serves its handlers (http-api.md 30, fixed values). */
-const WORKER_ALIVE_MS = 120_000;
 
 /**
  * Publishes one version of a sequence (sequences.md 3.1): shape (422), tenant (403, 400), limits and schemas (400),
@@ -66,22 +64,20 @@ async function insert(deps: UseCaseDeps, document: SequenceDocument): Promise<Re
   }
 }
 
-/** The warnings again, now with the names that are known to the engine or to a live worker. */
+/** The warnings again, now with the names that some live process or worker has (RULINGS B8). */
 async function warningsOf(
   deps: UseCaseDeps,
   body: Json,
   document: SequenceDocument,
 ): Promise<readonly Warning[]> {
   const known = new Set<string>(deps.handlerNames);
-  for (const name of handlersOf(document)) {
-    if (!known.has(name) && (await deps.store.hasWorkerFor(name, WORKER_ALIVE_MS))) known.add(name);
+  if (handlersOf(document).some((name) => !known.has(name))) {
+    const { announced, polled } = await deps.store.listLiveHandlers(LIVE_WITHIN);
+    for (const name of [...announced, ...polled]) known.add(name);
   }
   const parsed = parseSequence(body, { knownHandlers: known });
   return parsed.ok ? parsed.value.warnings : [];
 }
-
-/** A document with more different handlers than this is not asked about one by one. */
-const MAX_LOOKUPS = 50;
 
 function handlersOf(document: SequenceDocument): readonly string[] {
   const names = new Set<string>();
@@ -90,7 +86,7 @@ function handlersOf(document: SequenceDocument): readonly string[] {
       if (block.type === 'step') names.add(block.handler);
     }
   }
-  return [...names].slice(0, MAX_LOOKUPS);
+  return [...names];
 }
 
 function refuseDocument(error: DocumentError): Refused {

@@ -1,5 +1,6 @@
 import type { Hints } from '../ports/hints.ts';
 import { type Alarm, createAlarm, every } from './alarm.ts';
+import { ANNOUNCE_EVERY_MS } from './handler-directory.ts';
 import type { LocalRunner } from './local-runner.ts';
 import { type SweepSettings, claimDue, sweep } from './sweep.ts';
 import type { TurnEnd } from './turn-end.ts';
@@ -54,6 +55,8 @@ export class ResidentLoop {
     const { tickMs, sweepMs, leaseMs } = this.settings;
     const { seeking, keeping } = this.stops;
     seeking.push(this.repeat(sweepMs, () => this.sweepOnce()));
+    if (sweepMs > ANNOUNCE_EVERY_MS)
+      seeking.push(this.repeat(ANNOUNCE_EVERY_MS, () => this.deps.directory.announce()));
     if (tickMs !== null) seeking.push(this.repeat(tickMs, () => this.claim()));
     keeping.push(this.repeat(Math.max(1, Math.floor(leaseMs / 3)), () => this.runner.renewLeases()));
     keeping.push(this.repeat(WATCH_MS, () => this.runner.watchInboxes()));

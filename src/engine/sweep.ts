@@ -23,18 +23,21 @@ export interface SweepResult {
 const EXPIRED_ROWS_PER_SWEEP = 1000;
 
 /**
- * One pass over everything that time drives (6.2): expired leases, silent tasks, due instances, memory that ran out.
- * Bounded, idempotent, safe beside other sweeps ([SWEEP-1]).
+ * One pass over everything that time drives (6.2): the names of handlers (RULINGS B8), expired leases, silent tasks, due
+ * instances, memory that ran out. Bounded, idempotent, safe beside other sweeps ([SWEEP-1]).
  */
 export async function sweep(
   deps: TurnDeps,
   runner: LocalRunner,
   settings: SweepSettings,
 ): Promise<SweepResult> {
+  // Nothing below waits for it: a turn that needs the names of others has them read itself.
+  const announced = deps.directory.announce();
   const taken = await takeOverExpired(deps, runner, settings);
   const tasksReleased = await deps.store.releaseSilentTasks(settings.silentTaskMs, settings.batchSize);
   await deps.store.removeExpired(EXPIRED_ROWS_PER_SWEEP);
   const due = await claimDue(deps, runner, settings);
+  await announced;
   return {
     claimed: due.claimed,
     takenOver: taken.claimed,

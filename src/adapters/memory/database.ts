@@ -7,6 +7,7 @@ import type { AuditRow } from '../../ports/store/reads.ts';
 import type { InboxDone, StepLogLine } from '../../ports/store/turn.ts';
 import {
   type DeliveryRow,
+  type HandlerNameRow,
   type InstanceRow,
   type JournalRow,
   type StoredFact,
@@ -43,6 +44,7 @@ export interface Database {
   /** By task. */
   readonly taskEvents: Grouped<TaskEvent>;
   readonly workers: Table<WorkerRow>;
+  readonly handlerNames: Table<HandlerNameRow>;
   /** Idempotency keys of starts to instance ids. */
   readonly startKeys: Table<string>;
   readonly deliveries: Table<DeliveryRow>;
@@ -83,6 +85,7 @@ export function createDatabase(): Database {
     taskOwners: new Table(log),
     taskEvents: new Grouped(log),
     workers: new Table(log),
+    handlerNames: new Table(log),
     startKeys: new Table(log),
     deliveries: new Table(log),
     nonces: new Table(log),

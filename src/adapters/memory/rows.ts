@@ -1,6 +1,7 @@
 import type { Json } from '../../core/json.ts';
 import type { OutputRow } from '../../core/run/output-row.ts';
 import type { WorkerTask } from '../../ports/store/accept.ts';
+import type { AnnouncedHandler } from '../../ports/store/handler-names.ts';
 import type { InstanceView } from '../../ports/store/reads.ts';
 import type { InboxDone, InboxRow, InstanceRecord, JournalEntry } from '../../ports/store/turn.ts';
 
@@ -54,6 +55,14 @@ export interface WorkerRow {
   /** Handler name to the instant of its last poll. */
   readonly handlers: ReadonlyMap<string, number>;
   readonly queues: readonly string[];
+}
+
+/** That a build has a handler. */
+export interface HandlerNameRow {
+  readonly name: string;
+  readonly buildId: string;
+  readonly kind: AnnouncedHandler['kind'];
+  readonly lastSeenAt: number;
 }
 
 /** A start that a webhook must not repeat. */

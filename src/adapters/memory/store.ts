@@ -1,5 +1,6 @@
 import type { AcceptStore } from '../../ports/store/accept.ts';
 import type { CatalogStore } from '../../ports/store/catalog.ts';
+import type { HandlerNameStore } from '../../ports/store/handler-names.ts';
 import type { ReadStore } from '../../ports/store/reads.ts';
 import type { Store } from '../../ports/store/store.ts';
 import type { TurnStore } from '../../ports/store/turn.ts';
@@ -8,6 +9,7 @@ import { claimDue, claimExpired, claimOne } from './claims.ts';
 import { commitTurns } from './commit.ts';
 import { type Tx, atomically, createDatabase, createIds } from './database.ts';
 import { patchContext, signal } from './facts.ts';
+import { announceHandlers, listLiveHandlers } from './handler-names.ts';
 import { nextWake, peekInbox, releaseLeases, renewLeases, voidAllLeases } from './leases.ts';
 import * as instances from './reads-instances.ts';
 import * as taskReads from './reads-tasks.ts';
@@ -32,6 +34,7 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
     ...turnPart(run),
     ...acceptPart(run),
     ...catalogPart(run),
+    ...handlerPart(run),
     ...readPart(run),
     close: () => Promise.resolve(),
   };
@@ -86,6 +89,13 @@ function catalogPart(run: Run): CatalogStore {
     getTrigger: (tenantId, slug) => run(({ db }) => catalog.getTrigger(db, tenantId, slug)),
     listTriggers: (tenantId, limit) => run(({ db }) => catalog.listTriggers(db, tenantId, limit)),
     deleteTrigger: (tenantId, slug) => run((tx) => catalog.deleteTrigger(tx, tenantId, slug)),
+  };
+}
+
+function handlerPart(run: Run): HandlerNameStore {
+  return {
+    announceHandlers: (announcement, within) => run((tx) => announceHandlers(tx, announcement, within)),
+    listLiveHandlers: (within) => run((tx) => listLiveHandlers(tx, within)),
   };
 }
 
