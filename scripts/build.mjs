@@ -6,15 +6,10 @@ import { build } from 'esbuild';
  * Builds dist/: one ES module per entry point with shared chunks, dependencies left as imports, and the declarations
  * under dist/types. The template database in dist/ is left alone, it has a step of its own.
  */
-const sources = JSON.parse(readFileSync(new URL('entry-points.json', import.meta.url), 'utf8'));
-const entryPoints = Object.fromEntries(Object.entries(sources).filter(([, source]) => existsSync(source)));
+const entryPoints = JSON.parse(readFileSync(new URL('entry-points.json', import.meta.url), 'utf8'));
 
-if (Object.keys(entryPoints).length === 0) {
-  console.log('build: no entry point yet');
-} else {
-  await bundle();
-  declarations();
-}
+await bundle();
+declarations();
 
 async function bundle() {
   rmSync('dist/chunks', { recursive: true, force: true });
@@ -40,10 +35,6 @@ function declarations() {
     return;
   }
   rmSync('dist/types', { recursive: true, force: true });
-  const files = Object.values(entryPoints).filter((source) => source !== entryPoints.cli);
-  if (files.length === 0) {
-    return;
-  }
   const tsc = spawnSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
   if (tsc.status !== 0) {
     process.exit(1);

@@ -22,7 +22,7 @@ export type {
   TaskLogLine,
 } from './client/tasks.ts';
 export type * from './client/wire.ts';
-export type { SequenceDraft, StoredSequence } from './sequence.ts';
+export type { SequenceDraft, StoredSequence } from './sequence-draft.ts';
 
 export interface ClientOptions {
   /** Address of the server, such as `http://127.0.0.1:8080`; a path in it is kept. */

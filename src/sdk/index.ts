@@ -7,4 +7,5 @@ export {
   StepError,
   type StepErrorOptions,
 } from './handler.ts';
-export { sequence, type SequenceDraft } from './sequence.ts';
+export { sequence } from './sequence.ts';
+export type { BlockDraft, SequenceDraft, StepDraft } from './sequence-draft.ts';

@@ -1,18 +1,6 @@
-import type * as z from 'zod';
-import type { SequenceDocument } from '../core/definition/document.ts';
 import { parseSequence } from '../core/definition/parse-sequence.ts';
 import { toJson } from '../core/call-output.ts';
-
-type Written = z.input<typeof SequenceDocument>;
-
-/** What a publish fills in. */
-type Filled = 'id' | 'tenant_id' | 'namespace' | 'version' | 'created_at' | 'deprecated';
-
-/** A sequence as its author writes it: the JSON document; what a publish can fill in may be left out. */
-export type SequenceDraft = Omit<Written, Filled> & Partial<Pick<Written, Filled>>;
-
-/** A sequence as the server shows it. */
-export type StoredSequence = Written & { readonly deprecated: boolean };
+import type { SequenceDraft } from './sequence-draft.ts';
 
 /** Stands for what is filled in later, so that the rest can be checked now. */
 const PLACEHOLDERS = {

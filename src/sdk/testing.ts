@@ -4,7 +4,7 @@ import type { Client, PublishedSequence, StartRequest } from './client.ts';
 import type { TaskFailure } from './client/tasks.ts';
 import type { Task } from './client/wire.ts';
 import type { DefinedHandler } from './handler.ts';
-import type { SequenceDraft } from './sequence.ts';
+import type { SequenceDraft } from './sequence-draft.ts';
 import { composeWorld } from './testing/compose.ts';
 import { createDriver, type MoveOptions } from './testing/drive.ts';
 import type { HttpStub } from './testing/stub-effects.ts';

@@ -6,10 +6,10 @@ import { StepBlock } from './step.ts';
  * The blocks of sequences.md 2.3 and 2.4. The getters delay the look at `Block`, which is defined last, and carry their
  * type because a recursive schema cannot infer itself.
  */
-type BlockList = z.ZodArray<typeof Block>;
-type OptionalBlockList = z.ZodExactOptional<BlockList>;
+export type BlockList = z.ZodArray<typeof Block>;
+export type OptionalBlockList = z.ZodExactOptional<BlockList>;
 
-const blockList = (): BlockList => z.array(Block);
+export const blockList = (): BlockList => z.array(Block);
 
 /**
  * All branches run side by side (9.1). `fail_fast` cancels the others when one fails, `min_successful` completes the

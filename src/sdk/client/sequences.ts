@@ -1,7 +1,7 @@
 import type { SequenceStatus } from '../../core/definition/document.ts';
 import type { IdSource } from '../../engine/ids.ts';
 import type { Clock } from '../../ports/system.ts';
-import type { SequenceDraft, StoredSequence } from '../sequence.ts';
+import type { SequenceDraft, StoredSequence } from '../sequence-draft.ts';
 import { ApiError } from './api-error.ts';
 import { type CallOptions, segment, type Send } from './send.ts';
 import type { Page, Published } from './wire.ts';
