@@ -121,7 +121,7 @@ export function giveUp(draft: Draft, failure: Failure): void {
   // A composite that has stored no list of its own yet carries the failure itself.
   removeBelow(draft, suspect);
   failLeaf(draft, place, suspect.leaf ?? freshLeaf(draft.env.now), failure);
-  for (const key of place.path) failFrame(draft, key);
+  for (const key of place.path.toReversed()) failFrame(draft, key);
   const root = draft.frames.get(ROOT_KEY);
   if (root !== undefined) cancelBelow(draft, root);
   const block = currentList(draft.plan, suspect)[suspect.cursor];
@@ -139,7 +139,7 @@ function suspectOf(draft: Draft): Frame {
   const lists = [...draft.frames.values()]
     .filter((frame) => frame.state === 'open' && currentList(draft.plan, frame)[frame.cursor] !== undefined)
     .toSorted((left, right) => depth(right) - depth(left));
-  const inFlight = lists.find((frame) => frame.leaf !== null && frame.leaf.dispatchedAt !== null);
+  const inFlight = lists.find(({ leaf }) => leaf?.reason === null && leaf.dispatchedAt !== null);
   return inFlight ?? lists.find((frame) => frame.leaf !== null) ?? lists[0] ?? frameAt(draft, ROOT_PLACE);
 }
 
