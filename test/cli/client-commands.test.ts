@@ -1,8 +1,11 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CliResult, runCli, type ServerProcess, startServer } from '../support/cli-process.ts';
+
+// Real processes on a busy machine take their time.
+vi.setConfig({ testTimeout: 150_000, hookTimeout: 150_000 });
 
 let cwd: string;
 let server: ServerProcess;

@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { waitUntil } from '../support/wait-until.ts';
+
+// Real processes on a busy machine take their time.
+vi.setConfig({ testTimeout: 150_000, hookTimeout: 150_000 });
 
 let folder: string;
 

@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runCli, type ServerProcess, startServer } from '../support/cli-process.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres-database.ts';
 import { waitUntil } from '../support/wait-until.ts';
+
+// Real processes on a busy machine take their time.
+vi.setConfig({ testTimeout: 150_000, hookTimeout: 150_000 });
 
 let cwd: string;
 let database: TestDatabase;

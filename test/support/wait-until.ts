@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const LOOKS_EVERY_MS = 25;
-const GIVES_UP_AFTER_MS = 30_000;
+const GIVES_UP_AFTER_MS = 60_000;
 
 /**
  * Asks again and again until the answer is neither null, undefined nor false; for processes that cannot signal. `what`
