@@ -3,6 +3,7 @@ import type { FunctionEngine } from '../../src/engine/function-engine.ts';
 import { type HintOutcome, runHints, runSweep } from '../../src/engine/invocation.ts';
 import { createRequestRunner } from '../../src/engine/request-runner.ts';
 import type { Hint } from '../../src/ports/hints.ts';
+import { StoreUnavailable } from '../../src/ports/store/store.ts';
 import { standardSettings } from './support/engine-process.ts';
 import { type FaultPlan, noFaults } from './support/fault-store.ts';
 import type { Script } from './support/ledger.ts';
@@ -171,7 +172,7 @@ describe('an invocation of the sweep', () => {
     open({}, plan);
     engine = { ...engine, settings: { ...engine.settings, maxTurns: 1 } };
     const ids = await Promise.all([1, 2].map(() => start(step('a', 'slow'))));
-    await expect(world.answered(runSweep(engine, until(LIMIT_MS)), LIMIT_MS)).rejects.toThrow();
+    await expect(world.answered(runSweep(engine, until(LIMIT_MS)), LIMIT_MS)).rejects.toThrow(StoreUnavailable);
     const states = await Promise.all(ids.map(async (id) => (await world.view(id)).state));
     expect(states.toSorted()).toEqual(['completed', 'scheduled']);
   });

@@ -23,16 +23,16 @@ export interface Deployment {
   /** Brings messages of the queue to the turn function. */
   readonly turns: EventSource;
   readonly deadLetterTurns: EventSource;
-  call(method: string, path: string, body?: unknown): Promise<Answer>;
-  turn(event: SqsEvent, remainingMs?: () => number): Promise<SqsBatchResponse>;
-  sweep(): Promise<void>;
+  readonly call: (method: string, path: string, body?: unknown) => Promise<Answer>;
+  readonly turn: (event: SqsEvent, remainingMs?: () => number) => Promise<SqsBatchResponse>;
+  readonly sweep: () => Promise<void>;
   /** Publishes a sequence of these blocks and starts it; answers the id of the instance. */
-  start(blocks: readonly JsonObject[], overrides?: JsonObject): Promise<string>;
-  publish(document: JsonObject): Promise<string>;
-  state(id: string): Promise<string>;
+  readonly start: (blocks: readonly JsonObject[], overrides?: JsonObject) => Promise<string>;
+  readonly publish: (document: JsonObject) => Promise<string>;
+  readonly state: (id: string) => Promise<string>;
   /** Lines of the log, warnings and errors. */
   readonly logged: readonly string[];
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface Answer {
@@ -122,7 +122,7 @@ export async function deploy(sqs: SqsServer, options: DeploymentOptions = {}): P
     logged,
     turn: (event, remainingMs) => functions.turn(event, lambdaContext(remainingMs ?? options.remainingMs)),
     sweep: () => functions.sweep({}, context()),
-    async start(blocks, overrides = {}) {
+    start: async (blocks, overrides = {}) => {
       const sequence_id = await publish({ blocks });
       const body = { sequence_id, tenant_id: TENANT, namespace: 'fulfilment', ...overrides };
       const answer = await call('POST', '/instances', body);
