@@ -25,6 +25,8 @@ afterEach(async () => {
 async function holder(folder: string, place: string): Promise<{ child: ChildProcess; said: string }> {
   const child = spawn(process.execPath, ['--import', 'tsx', fixture, folder, place], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    // Socket files of killed holders go with this folder.
+    env: { ...process.env, TMPDIR: root },
   });
   children.push(child);
   let said = '';
