@@ -45,7 +45,7 @@ export async function runScenario(
   const startedAt = world.time.now;
   const instanceId = world.nextId();
   startSurely(world, sequenceId, instanceId, scenario.data ?? {});
-  beat(world, scenario, instanceId, startedAt);
+  serve(world, scenario, instanceId, startedAt);
   const ended = await world.time.until(() => hasEnded(world, instanceId), GIVE_UP_MS);
   if (!ended) throw new Error(`the run is stuck:\n${await describeRun(world, instanceId)}`);
   const tookMs = world.time.now - startedAt;
@@ -53,7 +53,7 @@ export async function runScenario(
 }
 
 /** A client that asks again, with the same id, until it has an answer. */
-function startSurely(world: TestEngine, sequenceId: string, id: string, data: Json): void {
+export function startSurely(world: TestEngine, sequenceId: string, id: string, data: Json): void {
   let answered = false;
   const attempt = (): void => {
     if (answered) return;
@@ -71,7 +71,8 @@ function startSurely(world: TestEngine, sequenceId: string, id: string, data: Js
   attempt();
 }
 
-function beat(world: TestEngine, scenario: Scenario, instanceId: string, startedAt: number): void {
+/** People and workers of a scenario do their part twice a second. */
+export function serve(world: TestEngine, scenario: Scenario, instanceId: string, startedAt: number): void {
   const { outside } = scenario;
   if (outside === undefined) return;
   const next = (): void => {
@@ -82,7 +83,8 @@ function beat(world: TestEngine, scenario: Scenario, instanceId: string, started
   world.time.at(startedAt + BEAT_MS, next);
 }
 
-async function hasEnded(world: TestEngine, instanceId: string): Promise<boolean> {
+/** The run and its children have ended. */
+export async function hasEnded(world: TestEngine, instanceId: string): Promise<boolean> {
   const view = await world.store.getInstance(TENANT, instanceId);
   if (view === null || !isTerminal(view.state)) return false;
   const children = (await world.store.listChildren(TENANT, instanceId)) ?? [];

@@ -1,0 +1,30 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { playWorld } from './support/random-world.ts';
+
+/** Worlds to play and their first seed; more of them, or others, to look for new faults. */
+const RUNS = Number(process.env['STEPWELL_TEST_WORLDS'] ?? 1500);
+const SEED = Number(process.env['STEPWELL_TEST_SEED'] ?? 20_270_211);
+
+describe('random worlds (reliability.md 3.4)', () => {
+  it('whatever fails, dies, freezes or is lost: all runs end as they should, and each effect under one key', {
+    timeout: 3_600_000,
+  }, async () => {
+    let played = 0;
+    let faults = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.noShrink(fc.integer({ min: 0, max: 2 ** 31 - 1 })), async (seed) => {
+        const world = await playWorld(seed);
+        played += 1;
+        faults += world.faults;
+      }),
+      { numRuns: RUNS, seed: SEED, endOnFailure: true },
+    );
+    console.log(`${played} random worlds from seed ${SEED}, ${faults} faults, all held`);
+    expect(played).toBe(RUNS);
+  });
+
+  it('a world is the same each time it is played', async () => {
+    for (const seed of [1, 2, 3]) expect(await playWorld(seed)).toEqual(await playWorld(seed));
+  });
+});
