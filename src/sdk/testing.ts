@@ -25,7 +25,7 @@ export interface TestEngineOptions {
   readonly tenant?: string;
   /** Of ids, jitter and weighted choices, which are the same in each run; default 1. */
   readonly seed?: number;
-  /** Default: errors go to standard error. */
+  /** Default: errors of the engine go to standard error; those of steps are read with `client.instances.logs`. */
   readonly log?: Log;
 }
 

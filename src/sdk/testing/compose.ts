@@ -6,7 +6,7 @@ import { createEngine, type Engine, type EngineSettings } from '../../engine/eng
 import { builtInHandlers } from '../../engine/handlers/built-in.ts';
 import { createHandlerRegistry } from '../../engine/handlers/registry.ts';
 import type { Store } from '../../ports/store/store.ts';
-import type { Entropy, Log } from '../../ports/system.ts';
+import type { Entropy, Log, LogFields } from '../../ports/system.ts';
 import { type Client, createClient } from '../client.ts';
 import type { DefinedHandler } from '../handler.ts';
 import { toStepHandler } from '../step-handler.ts';
@@ -62,6 +62,7 @@ const TEST_API: ApiSettings = {
   maxBodyBytes: 10 * 1024 * 1024,
   maxWebhookBodyBytes: 1024 * 1024,
   webhookRatePerSec: 300,
+  localCallersOnly: false,
   envLabel: null,
   envColor: null,
 };
@@ -71,7 +72,7 @@ export function composeWorld(parts: TestParts): TestWorld {
   const time = createManualTime(parts.startAtMs);
   const { clock } = time;
   const entropy = seededEntropy(parts.seed);
-  const log = parts.log ?? createLog({ level: 'error', format: 'text', clock });
+  const log = parts.log ?? engineLog(createLog({ level: 'error', format: 'text', clock }));
   const store = createMemoryStore({ now: time.nowMs });
   const registry = createHandlerRegistry(
     builtInHandlers({ effects: stubEffects(parts.http), entropy, allowInternal: true }),
@@ -106,6 +107,16 @@ export function composeWorld(parts: TestParts): TestWorld {
     entropy,
   });
   return { time, store, engine, app, client };
+}
+
+/** Without the lines of steps: what fails in a test often does so on purpose, and the client shows them. */
+function engineLog(log: Log): Log {
+  const at =
+    (level: keyof Log) =>
+    (message: string, fields: LogFields = {}): void => {
+      if (fields['block_id'] === undefined) log[level](message, fields);
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
 /** The same bytes in each run, so that ids, chances and jitter are the same too. Nothing here is a secret. */
