@@ -56,6 +56,7 @@ function apiSettings(settings: FunctionSettings): Parameters<typeof createApi>[0
     maxConcurrentRequests: 0,
     maxBodyBytes: settings.STEPWELL_MAX_BODY_BYTES,
     maxWebhookBodyBytes: settings.STEPWELL_MAX_WEBHOOK_BODY_BYTES,
+    localCallersOnly: false,
     webhookRatePerSec: settings.STEPWELL_WEBHOOK_RATE_PER_SEC,
     envLabel: settings.STEPWELL_ENV_LABEL ?? null,
     envColor: settings.STEPWELL_ENV_COLOR ?? null,

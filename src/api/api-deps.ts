@@ -28,6 +28,8 @@ export interface ApiSettings {
   readonly maxBodyBytes: number;
   readonly maxWebhookBodyBytes: number;
   readonly webhookRatePerSec: number;
+  /** Refuses names and origins that are not this machine's: for a server without keys on the loopback interface. */
+  readonly localCallersOnly: boolean;
   readonly envLabel: string | null;
   readonly envColor: string | null;
 }

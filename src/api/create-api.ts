@@ -1,10 +1,11 @@
-import { Hono, type Context } from 'hono';
+import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { API_PREFIX, markAlias } from './alias.ts';
 import { createCallRate } from '../engine/call-rate.ts';
 import type { ApiContext, ApiDeps } from './api-deps.ts';
 import { dispatch } from './dispatch.ts';
 import { errorAnswer, internalErrorAnswer } from './error-answer.ts';
+import { isForeignCall } from './local-callers.ts';
 import { requestIdOf } from './request-id.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes/routes.ts';
@@ -25,6 +26,7 @@ export function createApi(deps: ApiDeps): Hono<ApiEnv> {
     await next();
     context.res.headers.set('x-request-id', requestId);
   });
+  if (deps.settings.localCallersOnly) app.use(localCallersOnly(deps.settings.corsOrigins));
   if (deps.settings.corsOrigins.length > 0) app.use(crossOrigin(deps.settings.corsOrigins));
   if (deps.settings.maxConcurrentRequests > 0) app.use(concurrencyCap(deps.settings.maxConcurrentRequests));
   const context: ApiContext = {
@@ -95,6 +97,14 @@ function routesByPath(routes: readonly Route[]): ReadonlyArray<readonly [string,
 
 function allowHeader(routes: readonly Route[]): string {
   return routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+}
+
+function localCallersOnly(origins: readonly string[]): MiddlewareHandler<ApiEnv> {
+  return async (context, next) => {
+    if (!isForeignCall(context.req.raw, context.req.path, origins)) return next();
+    const message = 'a server without a key answers only to localhost; set STEPWELL_API_KEY to open it';
+    return errorAnswer({ kind: 'forbidden', message }, context.get('requestId'));
+  };
 }
 
 function crossOrigin(origins: readonly string[]): ReturnType<typeof cors> {

@@ -11,6 +11,9 @@ const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 /** RULINGS B6: sleeps up to this long are waited for in place. */
 const IN_PLACE_WAIT_MS = 100;
 
+/** Addresses that only this machine reaches. */
+export const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
+
 /** `isOurs`: no other process works on this database, so there is nobody to look after (RULINGS B22). */
 export function engineSettings(settings: Settings, leaseOwner: string, isOurs: boolean): EngineSettings {
   const sweepSecs = Math.min(
@@ -46,6 +49,7 @@ export function apiSettings(settings: Settings, defaultTenantId: string | null):
     maxBodyBytes: settings.maxBodyBytes,
     maxWebhookBodyBytes: settings.maxWebhookBodyBytes,
     webhookRatePerSec: settings.webhookRatePerSec,
+    localCallersOnly: settings.apiKey === undefined && LOOPBACK.has(settings.httpAddr.host),
     envLabel: settings.envLabel ?? null,
     envColor: settings.envColor ?? null,
   };

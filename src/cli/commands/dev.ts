@@ -1,10 +1,9 @@
 import { err, ok } from '../../core/result.ts';
 import { defineCliCommand } from '../command.ts';
 import { openServer } from '../compose.ts';
+import { LOOPBACK } from '../engine-settings.ts';
 import { runServer } from '../run-server.ts';
 import { serverArgs } from '../server-flags.ts';
-
-const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 
 /** Everything in one process, for a developer's machine: loopback only, no key needed, tenant `default` (RULINGS B19). */
 export default defineCliCommand({

@@ -132,6 +132,7 @@ const standardSettings: ApiSettings = {
   maxBodyBytes: 10 * 1024 * 1024,
   maxWebhookBodyBytes: 1024 * 1024,
   webhookRatePerSec: 300,
+  localCallersOnly: false,
   envLabel: null,
   envColor: null,
 };
