@@ -194,7 +194,7 @@ describe('an ApiError', () => {
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       repeated: false,
       isPassing: false,
-      message: expect.stringMatching(/^invalid argument: block 'a': /),
     });
+    expect(String(error)).toMatch(/^ApiError: invalid argument: block 'a': /);
   });
 });
