@@ -1,0 +1,31 @@
+/** Everything in which stages differ. */
+export interface StageSettings {
+  /** Data and queues outlive `sst remove`, and the stage cannot be removed by mistake. */
+  readonly isProtected: boolean;
+  readonly logRetention: '1 week' | '3 months';
+  /**
+   * Turn functions at once: the database's safety valve (reliability.md 5.4: 10 at a quarter of a compute unit, 40 at one,
+   * 100 at four).
+   */
+  readonly turnFunctionsMax: number;
+  /** Set aside of the account's concurrency, so that a flood of runs starves neither; null where the account has little. */
+  readonly reserved: { readonly api: number; readonly sweep: number } | null;
+}
+
+export function stageSettings(stage: string): StageSettings {
+  return stage === 'production' ? PRODUCTION : OTHERS;
+}
+
+const PRODUCTION: StageSettings = {
+  isProtected: true,
+  logRetention: '3 months',
+  turnFunctionsMax: 40,
+  reserved: { api: 100, sweep: 2 },
+};
+
+const OTHERS: StageSettings = {
+  isProtected: false,
+  logRetention: '1 week',
+  turnFunctionsMax: 10,
+  reserved: null,
+};
