@@ -6,12 +6,10 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
  */
 const folder = new URL('../migrations/', import.meta.url);
 const target = new URL('../src/adapters/postgres/migrations.generated.ts', import.meta.url);
+const versionTarget = new URL('../src/adapters/postgres/schema-version.generated.ts', import.meta.url);
 
 export function migrationsModule() {
-  const names = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .toSorted();
-  const entries = names.map((name) => {
+  const entries = migrationNames().map((name) => {
     const sql = readFileSync(new URL(name, folder), 'utf8');
     return `  {\n    version: ${Number(name.slice(0, 4))},\n    name: '${name.replace('.sql', '')}',\n    sql: ${JSON.stringify(sql)},\n  },`;
   });
@@ -30,6 +28,24 @@ export function migrationsModule() {
   ].join('\n');
 }
 
+/** The version by itself, for bundles that do not migrate: the texts are a hundred kilobytes. */
+export function schemaVersionModule() {
+  return [
+    '// Generated from migrations/*.sql by scripts/build-migrations.mjs; changed there and nowhere else.',
+    '',
+    '/** The schema that this build needs. */',
+    `export const SCHEMA_VERSION = ${migrationNames().length};`,
+    '',
+  ].join('\n');
+}
+
+function migrationNames() {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .toSorted();
+}
+
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   writeFileSync(target, migrationsModule());
+  writeFileSync(versionTarget, schemaVersionModule());
 }

@@ -1,6 +1,6 @@
 import { type APIGatewayProxyResult, handle, type LambdaContext, type LambdaEvent } from 'hono/aws-lambda';
 import * as z from 'zod';
-import { SCHEMA_VERSION } from '../../src/adapters/postgres/migrate.ts';
+import { SCHEMA_VERSION } from '../../src/adapters/postgres/schema-version.generated.ts';
 import { createApi } from '../../src/api/create-api.ts';
 import { createRequestRunner } from '../../src/engine/request-runner.ts';
 import type { FunctionSettings } from '../settings.ts';

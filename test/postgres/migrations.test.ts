@@ -48,6 +48,7 @@ describe('migrations', () => {
       sql: readFileSync(`migrations/${name}`, 'utf8'),
     }));
     expect(MIGRATIONS, 'run node scripts/build-migrations.mjs').toEqual(files);
+    expect(SCHEMA_VERSION).toBe(files.length);
   });
 
   it('make the schema once, however many processes begin on an empty database', async () => {

@@ -1,8 +1,7 @@
 import type { SqlDriver, SqlSession } from './driver.ts';
 import { MIGRATIONS } from './migrations.generated.ts';
 
-/** The schema that this build needs. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
+export { SCHEMA_VERSION } from './schema-version.generated.ts';
 
 /** Any number; the same in every process that migrates. */
 const ADVISORY_LOCK = 7_283_194_506;
