@@ -177,16 +177,14 @@ END $$;
 CREATE FUNCTION stepwell.close_tasks(p_ids uuid[], p_event text, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
+  PERFORM 1 FROM stepwell.worker_tasks w WHERE w.id = ANY (p_ids) ORDER BY w.id FOR UPDATE;
   WITH closed AS (
     UPDATE stepwell.worker_tasks w
     SET state = 'failed', closed_by = p_event, completed_at = p_now,
       error_message = CASE p_event WHEN 'timed_out' THEN 'timed out' ELSE 'cancelled' END,
       error_retryable = p_event = 'timed_out'
-    WHERE w.id IN (
-      SELECT o.id FROM stepwell.worker_tasks o
-      WHERE o.id = ANY (p_ids) AND o.state IN ('pending', 'claimed')
-      ORDER BY o.id FOR UPDATE)
-    RETURNING w.*
+    WHERE w.id = ANY (p_ids) AND (w.state IN ('pending', 'claimed')) IS TRUE
+    RETURNING w.id, w.tenant_id, w.instance_id, w.claim_epoch, w.worker_id
   )
   INSERT INTO stepwell.worker_task_events (task_id, id, tenant_id, instance_id, claim_epoch, worker_id, event, created_at)
   SELECT closed.id, stepwell.uuid_v7(p_now), closed.tenant_id, closed.instance_id, closed.claim_epoch, closed.worker_id,
@@ -242,9 +240,9 @@ BEGIN
     JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[t.instance_id]) AND (i.tenant_id = t.tenant_id) IS TRUE
     WHERE t.verdict = 'ok';
     UPDATE stepwell.task_instances i SET has_children = true
-    WHERE NOT i.has_children AND i.id IN (
+    WHERE NOT i.has_children AND i.id = ANY (ARRAY(
       SELECT t.instance_id FROM jsonb_array_elements(p_more -> 'children') AS c(v)
-      JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer WHERE t.verdict = 'ok');
+      JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer WHERE t.verdict = 'ok'));
     INSERT INTO stepwell.start_inputs (instance_id, tenant_id, input)
     SELECT (c.v ->> 'id')::uuid, t.tenant_id, c.v -> 'data'
     FROM jsonb_array_elements(p_more -> 'children') AS c(v)
@@ -371,21 +369,21 @@ CREATE FUNCTION stepwell.finish_terminal(
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   r record;
+  v_ids uuid[];
+  v_at timestamptz;
+  v_tasks uuid[];
 BEGIN
+  SELECT array_agg(t.instance_id), max(t.at) INTO v_ids, v_at FROM unnest(a) AS t
+  WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to);
   IF p_facts THEN
-    UPDATE stepwell.signal_inbox s SET delivered = true, delivered_at = t.at, disposition = 'expired'
-    FROM unnest(a) AS t
-    WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to) AND t.wake_seq > 0
-      AND s.instance_id = ANY (ARRAY[t.instance_id]) AND NOT s.delivered;
+    UPDATE stepwell.signal_inbox s SET delivered = true, delivered_at = v_at, disposition = 'expired'
+    WHERE s.instance_id = ANY (v_ids) AND NOT s.delivered;
   END IF;
-  FOR r IN
-    SELECT array_agg(w.id) AS ids, max(t.at) AS at FROM unnest(a) AS t
-    JOIN stepwell.worker_tasks w ON w.instance_id = ANY (ARRAY[t.instance_id]) AND w.state IN ('pending', 'claimed')
-    WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to)
-    HAVING count(*) > 0
-  LOOP
-    PERFORM stepwell.close_tasks(r.ids, 'cancelled', r.at);
-  END LOOP;
+  v_tasks := ARRAY(
+    SELECT w.id FROM stepwell.worker_tasks w WHERE w.instance_id = ANY (v_ids) AND w.state IN ('pending', 'claimed'));
+  IF cardinality(v_tasks) > 0 THEN
+    PERFORM stepwell.close_tasks(v_tasks, 'cancelled', v_at);
+  END IF;
   IF NOT p_family THEN
     RETURN;
   END IF;

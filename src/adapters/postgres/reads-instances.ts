@@ -73,19 +73,19 @@ FROM (
   LIMIT $6 OFFSET $7
 ) page`;
 
-/** Gates are few: the partial indexes hold the open ones only. */
+/** Gates are few: the partial indexes hold the open ones only. OFFSET makes them the beginning of every plan. */
 const LIST_GATES = `
 WITH gates AS (
   SELECT i.id, i.created_at, '' AS block_id, -1 AS branch_index, '' AS iteration, i.root_frame AS frame
-  FROM stepwell.task_instances i
-  WHERE ${OF_TENANT} AND i.gate_opened_at IS NOT NULL AND i.state IN ('waiting', 'scheduled')
+  FROM (SELECT * FROM stepwell.task_instances WHERE gate_opened_at IS NOT NULL OFFSET 0) i
+  WHERE ${OF_TENANT} AND i.state IN ('waiting', 'scheduled')
     AND ($2::text IS NULL OR i.namespace = $2) AND ($3::uuid IS NULL OR i.id = $3)
     AND ($4::uuid IS NULL OR i.sequence_id = $4)
   UNION ALL
   SELECT i.id, i.created_at, f.block_id, f.branch_index, f.iteration, f.frame
-  FROM stepwell.execution_tree f
-  JOIN stepwell.task_instances i ON i.id = f.instance_id AND i.tenant_id = f.tenant_id
-  WHERE ${OF_TENANT} AND f.gate_opened_at IS NOT NULL AND i.state IN ('waiting', 'scheduled')
+  FROM (SELECT * FROM stepwell.execution_tree WHERE gate_opened_at IS NOT NULL OFFSET 0) f
+  JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[f.instance_id]) AND (i.tenant_id = f.tenant_id) IS TRUE
+  WHERE ${OF_TENANT} AND i.state IN ('waiting', 'scheduled')
     AND ($2::text IS NULL OR i.namespace = $2) AND ($3::uuid IS NULL OR i.id = $3)
     AND ($4::uuid IS NULL OR i.sequence_id = $4)
 ), page AS (
