@@ -23,10 +23,8 @@ export function cancelLeaf(draft: Draft, key: string, block: Block): void {
 
 /** What a leaf waits for is told that nobody waits any more (17.2, [RACE-3], [SUB-9]). */
 export function releaseWait(draft: Draft, leaf: Leaf): void {
-  if (leaf.taskId !== null) draft.push('tasksClosed', { taskId: leaf.taskId, event: 'cancelled' });
-  if (leaf.childId !== null && leaf.childEnd === null) {
-    draft.push('childrenCancelled', { instanceId: leaf.childId, signalId: draft.env.newId() });
-  }
+  if (leaf.taskId !== null) draft.closeTask(leaf.taskId, 'cancelled');
+  if (leaf.childId !== null && leaf.childEnd === null) draft.cancelChild(leaf.childId);
 }
 
 /**

@@ -5,7 +5,15 @@ import { type FailedLeaf, type Frame, type Leaf, ROOT_KEY, frameKey } from './fr
 import { InstanceDraft } from './instance-draft.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type NewRow, isVisibleToTemplates } from './output-row.ts';
-import { type Part, type PartItem, append, areWorthACommit, noChanges } from './pending-changes.ts';
+import {
+  type Part,
+  type PartItem,
+  append,
+  areWorthACommit,
+  noChanges,
+  withdrawChild,
+  withdrawTask,
+} from './pending-changes.ts';
 import type { Plan } from './plan.ts';
 import type { InboxRow, InstanceRecord } from './record.ts';
 import { supersedePending } from './supersede-pending.ts';
@@ -214,6 +222,18 @@ export class Draft {
     return id;
   }
 
+  /** Closes the task of a leaf; one that this commit was to create is not created at all. */
+  closeTask(taskId: string, event: 'cancelled' | 'timed_out'): void {
+    if (withdrawTask(this.pending, taskId)) this.instance.countSteps(-1);
+    else this.push('tasksClosed', { taskId, event });
+  }
+
+  /** Sends a cancel to a child; one that this commit was to start is not started at all. */
+  cancelChild(instanceId: string): void {
+    if (withdrawChild(this.pending, instanceId)) return;
+    this.push('childrenCancelled', { instanceId, signalId: this.env.newId() });
+  }
+
   note(kind: string, details: JsonObject): void {
     this.pending.journal.push({ id: this.env.newId(), kind, details });
   }
@@ -233,7 +253,7 @@ export class Draft {
 
   countStep(): void {
     this.pending.stepsDelta += 1;
-    this.instance.countStep();
+    this.instance.countSteps(1);
   }
 
   /** Changes the visible state, with the audit row of [AUD-1]. The claim's own scheduled -> running writes none. */

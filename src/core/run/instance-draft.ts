@@ -33,8 +33,8 @@ export class InstanceDraft {
   }
 
   /** The commit carries the count as a difference of its own. */
-  countStep(): void {
-    this.current = { ...this.current, totalSteps: this.current.totalSteps + 1 };
+  countSteps(difference: number): void {
+    this.current = { ...this.current, totalSteps: this.current.totalSteps + difference };
   }
 
   set(change: Omit<InstancePatch, 'state' | 'dataSet' | 'dataRemoved' | 'data' | 'newRun'>): void {

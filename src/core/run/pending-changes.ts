@@ -71,3 +71,20 @@ export function areWorthACommit(pending: PendingChanges): boolean {
   ];
   return lists.some((list) => list.length > 0);
 }
+
+/** Takes a task out that was to be created, with the step it counted for; false when it is stored already. */
+export function withdrawTask(pending: PendingChanges, taskId: string): boolean {
+  const index = pending.tasksCreated.findIndex((task) => task.id === taskId);
+  if (index === -1) return false;
+  pending.tasksCreated.splice(index, 1);
+  pending.stepsDelta -= 1;
+  return true;
+}
+
+/** Takes a child out that was to be started; false when it is stored already. */
+export function withdrawChild(pending: PendingChanges, instanceId: string): boolean {
+  const index = pending.childrenStarted.findIndex((child) => child.id === instanceId);
+  if (index === -1) return false;
+  pending.childrenStarted.splice(index, 1);
+  return true;
+}

@@ -7,12 +7,15 @@ export function callHandler(world: World, draft: Draft, dispatch: Dispatch): Ans
   const { blockId, attempt, iteration, params, context, idempotencyKey, redelivery } = dispatch;
   const { runNo } = draft.record;
   const same = (other: Call): boolean =>
+    other.instanceId === draft.record.id &&
     other.blockId === blockId &&
     other.attempt === attempt &&
     other.iteration === iteration &&
     other.runNo === runNo;
   const redelivered = world.calls.filter(same).length;
   const made: Call = {
+    instanceId: draft.record.id,
+    atMs: world.now - world.startAt,
     blockId,
     attempt,
     iteration,

@@ -9,10 +9,10 @@ import type { TreeNode } from '../../../src/core/run/tree.ts';
 import type { Frontier, InstanceView } from '../../../src/ports/store/reads.ts';
 import { checkCommitted, treeOf } from './checks.ts';
 import type { Call, Crashes, Scenario } from './script.ts';
-import { runTurn } from './turn.ts';
+import { runDue } from './turn.ts';
 import { type World, createWorld } from './world.ts';
 
-const TURNS_MAX = 3000;
+const INSTANTS_MAX = 3000;
 
 /** What became of a scenario. */
 export interface Played {
@@ -21,6 +21,8 @@ export interface Played {
   readonly state: InstanceView['state'];
   /** Milliseconds after the start at which the last thing happened. */
   readonly endedMs: number;
+  /** Milliseconds after the start at which the instance changed last. */
+  readonly endedAtMs: number;
   /** Listed rows, `<block>[@pass]=<output>`. */
   readonly outputs: readonly string[];
   readonly rows: readonly OutputRow[];
@@ -53,22 +55,11 @@ export async function playOnce(scenario: Scenario, crashes: Crashes = 'none'): P
   return look(world);
 }
 
-/** Claims what is due, one after the other; when nothing is, the clock moves to what comes next. */
+/** When nothing is due any more, the clock moves to what comes next. */
 async function runUntilQuiet(world: World): Promise<void> {
   const endAt = world.startAt + (world.scenario.untilMs ?? Number.POSITIVE_INFINITY);
-  for (let turns = 0; turns < TURNS_MAX; turns += 1) {
-    const { claims } = await world.store.claimDue({
-      leaseToken: world.newId(),
-      leaseOwner: 'p-1',
-      leaseMs: 60_000,
-      limit: 1,
-      perTenantLimit: 0,
-    });
-    const [claim] = claims;
-    if (claim !== undefined) {
-      await runTurn(world, claim);
-      continue;
-    }
+  for (let instants = 0; instants < INSTANTS_MAX; instants += 1) {
+    if ((await runDue(world)) === 'crashed') continue;
     const { dueAt } = await world.store.nextWake();
     const next = [dueAt, world.nextEventAt()].filter((at) => at !== null);
     if (next.length === 0 || Math.min(...next) > endAt) return;
@@ -90,6 +81,10 @@ async function operate(world: World, kind: 'retry' | 'cancel'): Promise<void> {
   });
   if (answer.status !== 'claimed') throw new Error(`the operator's claim was answered with ${answer.status}`);
   const { claim } = answer;
+  if (kind === 'retry' && claim.instance.state !== 'failed') {
+    await world.store.releaseLeases([claim]);
+    return;
+  }
   const draft = new Draft({
     plan: await world.planOf(claim.instance.sequenceId),
     env: world.envFor(),
@@ -127,6 +122,7 @@ async function look(world: World): Promise<Played> {
     instance: frontier.instance,
     state: frontier.instance.state,
     endedMs: world.now - world.startAt,
+    endedAtMs: frontier.instance.updatedAt - world.startAt,
     outputs: rows.map((row) => `${named(row)}=${JSON.stringify(row.output)}`),
     rows,
     nodes,
@@ -146,7 +142,7 @@ function stateText(node: TreeNode): string {
 }
 
 /** What must not depend on crashes. Ids are made anew after a crash and are left out. */
-function essence(played: Played): object {
+export function essence(played: Played): object {
   const { instance, nodes, rows } = played;
   return {
     state: instance.state,
@@ -154,10 +150,12 @@ function essence(played: Played): object {
     openWaits: instance.openWaits,
     data: instance.data,
     failure: withoutIds(instance.failure),
-    rows: rows.map((row) => withoutIds([named(row), row.kind, row.attempt, row.output])),
+    // What branches do at the same instant may be committed together or one by one: the order says nothing.
+    rows: rows
+      .map((row) => withoutIds([row.createdAt, named(row), row.kind, row.attempt, row.output]))
+      .toSorted((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1)),
     // The first leaf of a turn is not stored before its result (RULINGS A22): a crash can lose when it began.
     nodes: nodes.map(({ startedAt, ...node }) => withoutIds({ ...node, began: startedAt !== null })),
-    answered: new Set(played.called),
   };
 }
 

@@ -12,6 +12,9 @@ export type Answer = (
 
 /** One call of a handler, or one task of a worker. */
 export interface Call {
+  readonly instanceId: string;
+  /** Milliseconds after the start of the scenario. */
+  readonly atMs: number;
   readonly blockId: string;
   readonly attempt: number;
   readonly iteration: string;

@@ -12,6 +12,7 @@ import type { Answer } from './script.ts';
 import type { World } from './world.ts';
 
 const ROUNDS_MAX = 3000;
+const TURNS_MAX = 3000;
 
 interface Running {
   readonly dispatch: Dispatch;
@@ -93,6 +94,7 @@ async function openTurn(
 function takeInbox(state: TurnState, claim: Pick<Claim, 'inbox'>): void {
   const rows = claim.inbox.filter((row) => row.seq > state.seenSeq);
   for (const row of rows) state.seenSeq = Math.max(state.seenSeq, row.seq);
+  state.draft.env.now = state.world.now;
   applyFacts(state.draft, rows);
 }
 
@@ -187,6 +189,23 @@ function dropCall(state: TurnState, key: string): void {
   noteLateResult(state.draft, call.dispatch, null);
 }
 
+/** Runs turns of all instances that are due and that nobody holds, one after the other. */
+export async function runDue(world: World): Promise<'quiet' | 'crashed'> {
+  for (let turns = 0; turns < TURNS_MAX; turns += 1) {
+    const { claims } = await world.store.claimDue({
+      leaseToken: world.newId(),
+      leaseOwner: 'p-1',
+      leaseMs: 60_000,
+      limit: 1,
+      perTenantLimit: 0,
+    });
+    const [claim] = claims;
+    if (claim === undefined) return 'quiet';
+    if ((await runTurn(world, claim)) === 'crashed') return 'crashed';
+  }
+  throw new Error('the scenario does not come to rest');
+}
+
 /** Waits for a handler, a fact from outside or a timer of another branch, whichever comes first. */
 async function waitForCalls(state: TurnState): Promise<void> {
   const { world, draft, running } = state;
@@ -197,8 +216,14 @@ async function waitForCalls(state: TurnState): Promise<void> {
   const instants = [...running.values()].map((call) => call.finishAt);
   const wake = earliestWake(draft);
   if (wake !== null && wake > world.now) instants.push(wake);
-  const event = world.nextEventAt();
-  if (event !== null) instants.push(event);
+  if ((await runDue(world)) === 'crashed') throw new Crash();
+  const now = await readAgain(world, state.claim);
+  if (now.inbox.some((row) => row.seq > state.seenSeq)) {
+    takeInbox(state, now);
+    return;
+  }
+  const { dueAt } = await world.store.nextWake();
+  for (const at of [world.nextEventAt(), dueAt]) if (at !== null) instants.push(at);
   await world.moveTo(Math.min(...instants));
   takeInbox(state, await readAgain(world, state.claim));
 }

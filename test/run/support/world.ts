@@ -185,12 +185,15 @@ function envOf(world: World): Env {
     random: scenario.random ?? ((): number => 0.5),
     maxContextBytes: scenario.maxContextBytes ?? 262_144,
     maxOutputBytes: scenario.maxOutputBytes ?? 8_388_608,
-    kindOf,
+    kindOf: (handler) => kindOf(handler, world.now - world.startAt),
     defaultsOf: () => ({}),
   };
 }
 
-function kindOf(handler: string): HandlerKind {
+/** `away:5000:worker:x` is in another build until 5000 ms after the start, and `worker:x` from then on. */
+function kindOf(handler: string, elapsedMs: number): HandlerKind {
+  const [, untilMs, then] = /^away:(\d+):(.+)$/.exec(handler) ?? [];
+  if (then !== undefined) return elapsedMs < Number(untilMs) ? 'elsewhere' : kindOf(then, elapsedMs);
   if (handler.startsWith('worker:')) return 'worker';
   if (handler.startsWith('pure:')) return 'pure';
   return handler.startsWith('gone:') ? 'unavailable' : 'effect';
@@ -256,6 +259,8 @@ async function claim(world: World, task: WorkerTask): Promise<WorkerTask | null>
 function reactToTasks(world: World, turn: TurnCommit): void {
   for (const created of turn.tasksCreated) {
     const call: Call = {
+      instanceId: turn.instanceId,
+      atMs: world.now - world.startAt,
       blockId: created.blockId,
       attempt: created.attempt,
       iteration: created.iteration,

@@ -48,7 +48,7 @@ export function createWorkerTask(
 /** [TO-1], [TO-2]: the time of a worker attempt counts from the creation of its task. */
 export function checkTaskTimeout(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
   if (leaf.wakeAt === null || leaf.wakeAt > draft.env.now) return 'open';
-  if (leaf.taskId !== null) draft.push('tasksClosed', { taskId: leaf.taskId, event: 'timed_out' });
+  if (leaf.taskId !== null) draft.closeTask(leaf.taskId, 'timed_out');
   draft.markStrict();
   return failAttempt(draft, place, block, leaf, {
     message: `${block.id} did not finish within ${block.timeout ?? 0} ms`,

@@ -1,0 +1,281 @@
+import fc from 'fast-check';
+import {
+  type BlockJson,
+  type List,
+  child,
+  forEach,
+  gate,
+  loop,
+  parallel,
+  pure,
+  race,
+  router,
+  saga,
+  scope,
+  sleep,
+  split,
+  step,
+  task,
+  tries,
+  tryCatch,
+} from './blocks.ts';
+import { type Answer, type Call, type Scenario, fails, ok, retryably } from './script.ts';
+
+/** What a leaf does; ids are given to the tree afterwards, in document order. */
+type LeafKind = 'step' | 'pure' | 'task' | 'sleep' | 'delay' | 'gate' | 'child' | 'never' | 'tough';
+
+type Sketch =
+  | { readonly kind: LeafKind; readonly mood: number; readonly ms: number }
+  | {
+      readonly kind: 'block';
+      readonly of: BlockKind;
+      readonly lists: readonly (readonly Sketch[])[];
+      readonly pick: number;
+    };
+
+const BLOCK_KINDS = [
+  'parallel',
+  'fail_fast',
+  'some',
+  'race',
+  'first_success',
+  'router',
+  'try',
+  'loop',
+  'tolerant_loop',
+  'for_each',
+  'scope',
+  'split',
+  'saga',
+] as const;
+type BlockKind = (typeof BLOCK_KINDS)[number];
+
+const leaf: fc.Arbitrary<Sketch> = fc.record({
+  kind: fc.constantFrom<LeafKind>(
+    'step',
+    'step',
+    'pure',
+    'pure',
+    'task',
+    'sleep',
+    'delay',
+    'gate',
+    'child',
+    'never',
+    'tough',
+  ),
+  mood: fc.integer({ min: 0, max: 99 }),
+  ms: fc.constantFrom(10, 20, 30, 70),
+});
+
+/** Trees of at most this depth of blocks. */
+function sketch(depth: number): fc.Arbitrary<Sketch> {
+  if (depth === 0) return leaf;
+  const list = fc.array(sketch(depth - 1), { minLength: 0, maxLength: 3 });
+  const block: fc.Arbitrary<Sketch> = fc.record({
+    kind: fc.constant('block' as const),
+    of: fc.constantFrom(...BLOCK_KINDS),
+    lists: fc.array(list, { minLength: 1, maxLength: 3 }),
+    pick: fc.integer({ min: 0, max: 9 }),
+  });
+  return fc.oneof({ weight: 2, arbitrary: leaf }, { weight: 3, arbitrary: block });
+}
+
+/** Moods below this fail in their first run. */
+export interface Temper {
+  readonly permanent: number;
+  readonly retryable: number;
+}
+
+export interface RandomScenario extends Scenario {
+  /** The leaves a cancel may let go on, by where they stand or what they say. */
+  readonly shielded: ReadonlySet<string>;
+  /** Leaves inside blocks that begin as a whole after a failure. */
+  readonly resettable: ReadonlySet<string>;
+}
+
+export function randomScenario(temper: Temper): fc.Arbitrary<RandomScenario> {
+  const root = fc.array(sketch(3), { minLength: 1, maxLength: 3 });
+  return root.map((sketches) => new Builder(temper).build(sketches));
+}
+
+/** Turns sketches into blocks with ids, and remembers how each leaf behaves. */
+class Builder {
+  private readonly temper: Temper;
+  private count = 0;
+  private readonly moods = new Map<
+    string,
+    { readonly mood: number; readonly ms: number; readonly kind: LeafKind }
+  >();
+  private readonly shielded = new Set<string>();
+  private readonly resettable = new Set<string>();
+
+  constructor(temper: Temper) {
+    this.temper = temper;
+  }
+
+  build(sketches: readonly Sketch[]): RandomScenario {
+    const blocks = this.list(sketches, { shielded: false, resettable: false });
+    const gates = [...this.moods].filter(([, { kind }]) => kind === 'gate');
+    return {
+      blocks,
+      data: { xs: [1, 2] },
+      sequences: { good: { blocks: [step('good_a'), sleep('good_s', 2468), pure('good_b')] } },
+      on: Object.fromEntries([...this.moods.keys()].map((id) => [id, (call: Call) => this.answer(call)])),
+      answers: Object.fromEntries(
+        gates.map(([id, { ms }]) => [id, { payload: { value: 'yes' }, afterMs: ms }]),
+      ),
+      shielded: this.shielded,
+      resettable: this.resettable,
+    };
+  }
+
+  private answer({ blockId, attempt, iteration, runNo }: Call): Answer {
+    const { mood, ms, kind } = this.moods.get(blockId) ?? { mood: 99, ms: 0, kind: 'step' };
+    const takesMs = kind === 'task' || mood % 5 === 0 ? ms : 0;
+    if (runNo > 1) return ok(blockId, { takesMs });
+    // Passes differ, so that loops fail in the middle too.
+    const tempered =
+      (mood + iteration.length * 7 + (iteration.codePointAt(iteration.length - 1) ?? 0) * 13) % 100;
+    if (tempered < this.temper.permanent) return fails('no', { takesMs });
+    if (tempered < this.temper.permanent + this.temper.retryable && attempt === 0)
+      return retryably('busy', { takesMs });
+    return ok(blockId, { takesMs });
+  }
+
+  private list(sketches: readonly Sketch[], place: Place): List {
+    return sketches.map((of) => (of.kind === 'block' ? this.block(of, place) : this.leaf(of, place)));
+  }
+
+  private filled(sketches: readonly Sketch[] | undefined, place: Place): List {
+    const list = this.list(sketches ?? [], place);
+    return list.length > 0 ? list : [this.leaf({ kind: 'pure', mood: 99, ms: 10 }, place)];
+  }
+
+  private id(prefix: string): string {
+    this.count += 1;
+    return `${prefix}${this.count}`;
+  }
+
+  private leaf(sketched: Extract<Sketch, { kind: LeafKind }>, place: Place): BlockJson {
+    const id = this.id(sketched.kind);
+    // Durations are even, and different for each leaf: what happens at one instant has no order.
+    const of = { ...sketched, ms: sketched.ms * 100 + this.count * 14 };
+    this.moods.set(id, of);
+    if (place.shielded || of.kind === 'tough') this.shielded.add(id);
+    if (place.resettable) this.resettable.add(id);
+    const again = tries(2, of.ms);
+    switch (of.kind) {
+      case 'step':
+        return step(id, again);
+      case 'tough':
+        return step(id, { cancellable: false, ...again });
+      case 'pure':
+        return pure(id, again);
+      case 'task':
+        return task(id, again);
+      case 'sleep':
+        return sleep(id, of.ms);
+      case 'delay':
+        return step(id, { delay: { duration: of.ms }, ...again });
+      case 'gate':
+        return gate(id);
+      case 'child':
+        return child(id, 'good');
+      case 'never':
+        return step(id, { when: 'data.nothing' });
+    }
+  }
+
+  private block(of: Extract<Sketch, { kind: 'block' }>, place: Place): BlockJson {
+    const id = this.id(of.of);
+    const { lists, pick } = of;
+    switch (of.of) {
+      case 'parallel':
+        return parallel(
+          id,
+          lists.map((list) => this.list(list, place)),
+        );
+      case 'fail_fast':
+        return parallel(
+          id,
+          lists.map((list) => this.list(list, place)),
+          { fail_fast: true },
+        );
+      case 'some':
+        return parallel(
+          id,
+          lists.map((list) => this.list(list, place)),
+          { min_successful: 1 },
+        );
+      case 'race':
+        return race(
+          id,
+          lists.map((list) => this.list(list, place)),
+        );
+      case 'first_success':
+        return race(
+          id,
+          lists.map((list) => this.list(list, place)),
+          { semantics: 'first_to_succeed' },
+        );
+      case 'router':
+        return router(
+          id,
+          lists.map(
+            (list, index) =>
+              [index === pick % (lists.length + 1) ? 'true' : 'false', this.list(list, place)] as const,
+          ),
+        );
+      case 'split':
+        return split(
+          id,
+          [...lists, []].map((list) => [1, this.list(list, place)] as const),
+        );
+      case 'scope':
+        return scope(id, this.filled(lists[0], { ...place, shielded: true }));
+      case 'loop':
+        return loop(id, this.filled(lists[0], place), pick % 3 === 0 ? { poll_interval: 1 } : {});
+      case 'tolerant_loop':
+        return loop(id, this.filled(lists[0], place), { continue_on_error: true, retain_iterations: 1 });
+      case 'for_each':
+        return forEach(
+          id,
+          'xs',
+          this.filled(lists[0], place),
+          pick % 2 === 0 ? { retain_iterations: 1 } : {},
+        );
+      case 'try':
+        return this.tryCatch(id, lists, place);
+      case 'saga':
+        return this.saga(id, lists, place);
+    }
+  }
+
+  private tryCatch(id: string, lists: readonly (readonly Sketch[])[], place: Place): BlockJson {
+    const inside = { ...place, resettable: true };
+    const tried = this.filled(lists[0], inside);
+    const caught = this.list(lists[1] ?? [], inside);
+    const last = lists[2];
+    return last === undefined
+      ? tryCatch(id, tried, caught)
+      : tryCatch(id, tried, caught, this.list(last, { shielded: true, resettable: true }));
+  }
+
+  private saga(id: string, lists: readonly (readonly Sketch[])[], place: Place): BlockJson {
+    const steps = lists.flat().map((action, index) => {
+      const done = this.list([action], { ...place, resettable: true })[0];
+      const undo = this.leaf(
+        { kind: 'step', mood: index * 17, ms: 10 },
+        { shielded: true, resettable: true },
+      );
+      return [done ?? undo, undo] as const;
+    });
+    return saga(id, steps);
+  }
+}
+
+interface Place {
+  readonly shielded: boolean;
+  readonly resettable: boolean;
+}
