@@ -172,7 +172,9 @@ describe('an invocation of the sweep', () => {
     open({}, plan);
     engine = { ...engine, settings: { ...engine.settings, maxTurns: 1 } };
     const ids = await Promise.all([1, 2].map(() => start(step('a', 'slow'))));
-    await expect(world.answered(runSweep(engine, until(LIMIT_MS)), LIMIT_MS)).rejects.toThrow(StoreUnavailable);
+    await expect(world.answered(runSweep(engine, until(LIMIT_MS)), LIMIT_MS)).rejects.toThrow(
+      StoreUnavailable,
+    );
     const states = await Promise.all(ids.map(async (id) => (await world.view(id)).state));
     expect(states.toSorted()).toEqual(['completed', 'scheduled']);
   });
