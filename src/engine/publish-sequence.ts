@@ -5,7 +5,7 @@ import type { SequenceDocument } from '../core/definition/document.ts';
 import { sha256Hex } from '../core/digest.ts';
 import { canonicalJson, jsonObject, member, type Json } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
-import { LIVE_WITHIN } from './handler-directory.ts';
+import { LIVE_WITHIN } from './live-names.ts';
 import { refuse, type Refusal, type Refused } from './refusal.ts';
 import { tenantOf } from './tenant.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';

@@ -1,5 +1,6 @@
 import type { Hints } from '../ports/hints.ts';
 import { type Alarm, createAlarm, every } from './alarm.ts';
+import { type GiveWay, createGiveWay } from './give-way.ts';
 import { ANNOUNCE_EVERY_MS } from './handler-directory.ts';
 import type { LocalRunner } from './local-runner.ts';
 import { type SweepSettings, claimDue, sweep } from './sweep.ts';
@@ -27,6 +28,7 @@ export class ResidentLoop {
   private readonly runner: LocalRunner;
   private readonly settings: ResidentSettings;
   private readonly alarm: Alarm;
+  private readonly giveWay: GiveWay;
   private alive = false;
   private claiming = false;
   private claimAgain = false;
@@ -42,6 +44,7 @@ export class ResidentLoop {
     this.runner = runner;
     this.settings = settings;
     this.alarm = createAlarm(deps.clock, () => void this.claim());
+    this.giveWay = createGiveWay(deps.clock, deps.entropy);
     runner.onTurnEnd((_, end) => this.afterTurn(end));
   }
 
@@ -113,6 +116,7 @@ export class ResidentLoop {
     if (this.claiming) return;
     this.claiming = true;
     try {
+      await this.giveWay.pause();
       const claimed = await this.claimAll();
       await this.armNext(claimed === 0 ? SECOND_LOOK_MS : 0);
     } catch (error) {
@@ -142,6 +146,7 @@ export class ResidentLoop {
 
   private afterTurn(end: TurnEnd): void {
     if (!this.alive) return;
+    if (end.kind === 'settled' && end.leftToOthers) this.giveWay.leftToOthers();
     if (end.kind === 'settled' && end.dueAt !== null) this.alarm.arm(Math.max(0, end.dueAt - end.now));
     // A batch is worth the call when it is large, or when half of a small process has nothing to do.
     const worthwhile = Math.min(this.settings.batchSize / 4, this.runner.activeTurns);

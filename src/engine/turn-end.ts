@@ -6,6 +6,8 @@ export type TurnEnd =
       readonly state: InstanceState;
       readonly dueAt: number | null;
       readonly now: number;
+      /** A step waits for a process that has its handler (RULINGS B8). */
+      readonly leftToOthers: boolean;
     }
   /** The lease is somebody else's, who says what comes next. */
   | { readonly kind: 'lost' }

@@ -29,6 +29,8 @@ export class Turn {
   readonly lease: Lease;
   private readonly deps: TurnDeps;
   private readonly claim: Claim;
+  /** On the monotonic clock. */
+  private readonly beganAtMs: number;
   private readonly calls: TurnCalls;
   private readonly waits: TurnWaits;
   private readonly reads: TurnReads;
@@ -43,6 +45,7 @@ export class Turn {
   constructor(deps: TurnDeps, claim: Claim, now: number) {
     this.deps = deps;
     this.claim = claim;
+    this.beganAtMs = deps.clock.monotonicMs();
     this.lease = leaseOf(claim, now, deps.clock);
     this.waits = new TurnWaits(deps.clock);
     this.reads = turnReads(deps.store, deps.clock, this.lease);
@@ -174,10 +177,10 @@ export class Turn {
   private async advance(draft: Draft): Promise<void> {
     const { directory, clock } = this.deps;
     // RULINGS B8: a name that this process lacks is not judged by what others had long ago.
-    if (!directory.isFreshFor(draft.plan))
+    if (!directory.isFreshFor(draft.plan, this.beganAtMs))
       await untilAnswered(
         clock,
-        () => directory.refresh(),
+        () => directory.refresh(this.beganAtMs),
         () => this.lease.leftMs() > 0,
       );
     for (;;) {
@@ -275,7 +278,8 @@ export class Turn {
     if (step !== 'again') return step;
     const now = this.clock.now();
     const dueAt = this.commits.wasWoken && !isTerminal(settled.state) ? now : settled.dueAt;
-    return { kind: 'settled', state: settled.state, dueAt, now };
+    const leftToOthers = [...draft.frames.values()].some(({ leaf }) => leaf?.reason === 'handler');
+    return { kind: 'settled', state: settled.state, dueAt, now, leftToOthers };
   }
 
   private async commit(draft: Draft, settled: Settle | null): Promise<Step> {

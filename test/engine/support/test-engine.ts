@@ -30,6 +30,13 @@ export interface TestEngineOptions {
   readonly hints?: (world: TestEngine) => Hints | null;
 }
 
+export interface ProcessOptions {
+  readonly settings?: Partial<EngineSettings>;
+  readonly skewMs?: number;
+  /** Handlers of this process; default: those of the world. */
+  readonly scripts?: Readonly<Record<string, Script>>;
+}
+
 /** A world with one store, any number of engine processes and a clock that jumps. */
 export class TestEngine {
   readonly time: VirtualTime;
@@ -52,24 +59,20 @@ export class TestEngine {
   }
 
   /** Starts a process with its loop. */
-  boot(
-    options: { readonly settings?: Partial<EngineSettings>; readonly skewMs?: number } = {},
-  ): EngineProcess {
+  boot(options: ProcessOptions = {}): EngineProcess {
     const process = this.idle(options);
     process.engine.loop.start();
     return process;
   }
 
   /** A process whose loop does not run: it does only what it is told. */
-  idle(
-    options: { readonly settings?: Partial<EngineSettings>; readonly skewMs?: number } = {},
-  ): EngineProcess {
+  idle(options: ProcessOptions = {}): EngineProcess {
     const process = createProcess(`process-${this.processes.length + 1}`, {
       time: this.time,
       store: this.store,
       calls: this.calls,
       faults: { decide: (call) => this.faults.decide(call), onCrash: (name) => this.faults.onCrash(name) },
-      scripts: this.scripts,
+      scripts: options.scripts ?? this.scripts,
       ledger: this.ledger,
       hints: this.options.hints?.(this) ?? null,
       settings: { ...this.options.settings, ...options.settings },
