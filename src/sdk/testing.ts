@@ -109,7 +109,7 @@ export function createTestEngine(options: TestEngineOptions = {}): TestEngine {
     },
     settle: () => driver.settle(),
     advance: (ms, move = {}) => driver.moveTo(time.nowMs() + ms, move),
-    advanceTo: (instant, move = {}) => driver.moveTo(instantMs(instant), move),
+    advanceTo: async (instant, move = {}) => await driver.moveTo(instantMs(instant), move),
   };
 }
 

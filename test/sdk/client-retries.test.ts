@@ -75,59 +75,60 @@ describe('a call that may be repeated', () => {
     expect(world.requests).toEqual([`GET /instances/${unknown}`]);
   });
 
-  it.each([
-    ['a publish', /POST \/sequences$/],
-    ['a signal', /signals/],
-    ['a start with a key', /POST \/instances$/],
-    ['a heartbeat', /heartbeat/],
-    ['a checkpoint', /heartbeat/],
-    ['a report', /complete/],
-    ['a deletion', /DELETE/],
-  ])('has one effect when its answer was lost: %s', async (name, pattern) => {
+  it('has one effect when its answer was lost: a publish', async () => {
+    const { world, client } = await claimedWorld();
+    world.plan(/POST \/sequences$/, 'answer lost');
+    const published = await world.awaitOn(client.sequences.publish(parcel));
+    expect(published).toEqual({ id: expect.any(String), version: 2 });
+    expect(await client.sequences.versions({ name: 'parcel' })).toHaveLength(2);
+  });
+
+  it('has one effect when its answer was lost: a signal', async () => {
+    const { world, client, id } = await claimedWorld();
+    world.plan(/signals$/, 'answer lost');
+    await world.awaitOn(client.instances.signal(id, { type: 'seen' }));
+    const bodies = world.sent.flatMap(({ body }) => (typeof body === 'string' ? [body] : []));
+    const signals = bodies.filter((body) => body.includes('seen'));
+    expect(signals).toHaveLength(2);
+    expect(signals[1]).toBe(signals[0]);
+  });
+
+  it('has one effect when its answer was lost: a start with a key', async () => {
+    const { world, client } = await claimedWorld();
+    world.plan(/POST \/instances$/, 'answer lost');
+    const start = { sequence_name: 'parcel', idempotency_key: 'k' };
+    expect(await world.awaitOn(client.instances.start(start))).toMatchObject({ deduplicated: true });
+    expect((await client.instances.list()).items).toHaveLength(2);
+  });
+
+  it('has one effect when its answer was lost: a heartbeat, with a checkpoint and without', async () => {
+    const { world, client, task } = await claimedWorld();
+    world.plan(/heartbeat$/, 'answer lost', 'request lost');
+    const checkpoint = { checkpoint: { row: 1 }, checkpoint_seq: 0 };
+    const beat = await world.awaitOn(client.tasks.heartbeat(task, checkpoint));
+    expect(beat).toEqual({ ok: true, checkpoint_seq: 1, cancelled: false });
+    world.plan(/heartbeat$/, 'answer lost');
+    expect(await world.awaitOn(client.tasks.heartbeat(task))).toEqual(beat);
+  });
+
+  it('has one effect when its answer was lost: a report', async () => {
     const { world, client, id, task } = await claimedWorld();
+    world.plan(/complete$/, 'answer lost');
+    expect(await world.awaitOn(client.tasks.complete(task, { kg: 3 }))).toBeUndefined();
+    const events = (await client.tasks.attempts(task.id)).map(({ event }) => event);
+    expect(events).toEqual(['claimed', 'completed', 'stale_mutation_rejected']);
+    expect(await client.instances.get(id)).toMatchObject({ state: 'completed' });
+  });
+
+  it('has one effect when its answer was lost: a deletion', async () => {
+    const { world, client } = await claimedWorld();
     await client.triggers.create({ slug: 's', sequence_name: 'parcel' });
-    world.plan(pattern, 'answer lost');
-    switch (name) {
-      case 'a publish': {
-        const published = await world.awaitOn(client.sequences.publish(parcel));
-        expect(published).toEqual({ id: expect.any(String), version: 2 });
-        expect(await client.sequences.versions({ name: 'parcel' })).toHaveLength(2);
-        break;
-      }
-      case 'a signal': {
-        await world.awaitOn(client.instances.signal(id, { type: 'seen' }));
-        const bodies = world.sent.filter(({ body }) => String(body).includes('seen'));
-        expect(new Set(bodies.map(({ body }) => body)).size).toBe(1);
-        expect(bodies).toHaveLength(2);
-        break;
-      }
-      case 'a start with a key': {
-        const start = { sequence_name: 'parcel', idempotency_key: 'k' };
-        const started = await world.awaitOn(client.instances.start(start));
-        expect(started.deduplicated).toBe(true);
-        expect((await client.instances.list()).items).toHaveLength(2);
-        break;
-      }
-      case 'a heartbeat':
-        expect(await world.awaitOn(client.tasks.heartbeat(task))).toMatchObject({ checkpoint_seq: 0 });
-        break;
-      case 'a checkpoint': {
-        const at = { checkpoint: { row: 1 }, checkpoint_seq: 0 };
-        const beat = await world.awaitOn(client.tasks.heartbeat(task, at));
-        expect(beat).toEqual({ ok: true, checkpoint_seq: 1, cancelled: false });
-        break;
-      }
-      case 'a report': {
-        expect(await world.awaitOn(client.tasks.complete(task, { kg: 3 }))).toBeUndefined();
-        const events = (await client.tasks.attempts(task.id)).map(({ event }) => event);
-        expect(events).toEqual(['claimed', 'completed', 'stale_mutation_rejected']);
-        expect(await client.instances.get(id)).toMatchObject({ state: 'completed' });
-        break;
-      }
-      default:
-        expect(await world.awaitOn(client.triggers.delete('s'))).toBeUndefined();
-        expect(await client.triggers.list()).toEqual([]);
-    }
+    const { id } = await client.sequences.publish({ ...parcel, name: 'other' });
+    world.plan(/DELETE/, 'answer lost', 'request lost');
+    expect(await world.awaitOn(client.triggers.delete('s'))).toBeUndefined();
+    world.plan(/DELETE/, 'answer lost');
+    expect(await world.awaitOn(client.sequences.delete(id))).toBeUndefined();
+    expect(await client.triggers.list()).toEqual([]);
   });
 
   it('stays refused when another call was faster', async () => {

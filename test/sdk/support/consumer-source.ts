@@ -12,7 +12,7 @@ const charge = defineHandler(
   ({ cents }, ctx: HandlerContext) => ({ receipt: cents.toFixed(2) + ctx.idempotencyKey }),
 );
 defineHandler('charge', { output: z.object({ receipt: z.string() }) },
-  // @ts-expect-error the result is not what the schema says
+  // @ts-expect-error: the result is not what the schema says
   () => ({ receipt: 1 }));
 
 const hello = sequence({
@@ -22,18 +22,18 @@ const hello = sequence({
     { type: 'router', id: 'way', routes: [{ condition: 'data.a', blocks: [{ type: 'step', id: 'b', handler: 'noop' }] }] },
   ],
 });
-// @ts-expect-error there is no such block
+// @ts-expect-error: there is no such block
 sequence({ name: 'x', blocks: [{ type: 'stap', id: 'a', handler: 'noop' }] });
-// @ts-expect-error nor such a member where there is one block
+// @ts-expect-error: nor such a member where there is one block
 sequence({ name: 'x', blocks: [{ type: 'step', id: 'a', handler: 5 }] });
 
 export async function use(): Promise<Instance['state']> {
   const client = createClient({ url: 'http://127.0.0.1:8080' });
   const { id } = await client.instances.start({ sequence_name: 'hello', idempotency_key: 'a' });
-  // @ts-expect-error neither a name nor an id
+  // @ts-expect-error: neither a name nor an id
   await client.instances.start({ context: {} });
   const instance = await client.instances.get(id);
-  // @ts-expect-error there is no such member
+  // @ts-expect-error: there is no such member
   instance.nothing;
   await client.instances.signal(id, { type: 'cancel' });
   await client.triggers.create({ slug: 's', sequence_name: 'hello' });
