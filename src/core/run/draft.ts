@@ -273,7 +273,7 @@ export class Draft {
 
   /** True when something would be lost if the process died now, intents aside. */
   get hasChanges(): boolean {
-    const frames = this.dirty.size > this.intents.size;
+    const frames = [...this.dirty].some((key) => !this.intents.has(key));
     return frames || this.instance.hasChanges || areWorthACommit(this.pending);
   }
 
