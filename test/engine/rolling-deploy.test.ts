@@ -26,10 +26,9 @@ const stores: Readonly<Record<string, () => { make: MakeStore; close: () => Prom
     return {
       make: async () => {
         database ??= await createPgStoreUnderTest();
-        await database.reset?.();
-        const { store } = database;
-        const { advanceClock } = database;
-        return { store, advance: (ms) => advanceClock(ms) };
+        const underTest = database;
+        await underTest.reset?.();
+        return { store: underTest.store, advance: (ms) => underTest.advanceClock(ms) };
       },
       close: async () => database?.close(),
     };
