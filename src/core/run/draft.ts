@@ -286,7 +286,9 @@ export class Draft {
       frames.push({ frame, intent: this.intents.get(key) ?? null });
       this.stored.add(key);
     }
-    const changes: Changes = { ...this.pending, frames, instance: this.instance.takePatch() };
+    const changes = this.pending;
+    changes.frames = frames;
+    changes.instance = this.instance.takePatch();
     this.pending = noChanges();
     this.dirty = new Set();
     this.claimed = new Set();

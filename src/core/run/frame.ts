@@ -126,6 +126,8 @@ export interface Leaf {
   readonly childEnd: 'completed' | 'failed' | 'cancelled' | null;
   /** Run whose id the idempotency key keeps, after a retry of an attempt with unknown outcome (RULINGS B1). */
   readonly keyRunId: string | null;
+  /** Key of the instance's store under which the result of this attempt is kept; absent for none ([CACHE-3]). */
+  readonly cacheKey?: string;
   /** Failure of the last attempt, also while the leaf waits for a retry. */
   readonly error: Failure | null;
 }

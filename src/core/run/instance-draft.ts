@@ -5,11 +5,12 @@ import type { InstanceState } from './states.ts';
 
 /** The columns of one instance inside a turn, with the patch that the next commit writes. */
 export class InstanceDraft {
-  private current: InstanceRecord;
+  /** A copy of our own that is changed in place: each step changes it several times. */
+  private readonly current: { -readonly [K in keyof InstanceRecord]: InstanceRecord[K] };
   private patch: { -readonly [K in keyof InstancePatch]: InstancePatch[K] } = {};
 
   constructor(record: InstanceRecord) {
-    this.current = record;
+    this.current = { ...record };
   }
 
   /** The columns as they will be; its `state` is the one of the claim (see `Draft.state`). */
@@ -34,32 +35,29 @@ export class InstanceDraft {
 
   /** The commit carries the count as a difference of its own. */
   countSteps(difference: number): void {
-    this.current = { ...this.current, totalSteps: this.current.totalSteps + difference };
+    this.current.totalSteps += difference;
   }
 
   set(change: Omit<InstancePatch, 'state' | 'dataSet' | 'dataRemoved' | 'data' | 'newRun'>): void {
-    this.current = { ...this.current, ...change };
+    Object.assign(this.current, change);
     Object.assign(this.patch, change);
   }
 
   /** [OP-2]: what the run before counted is over, and so is a cancel of it. */
   beginRun(run: { readonly runNo: number; readonly runId: string }): void {
-    this.current = {
-      ...this.current,
-      ...run,
-      totalSteps: 0,
-      recoveryCount: 0,
-      startedAt: null,
-      cancelRequestedAt: null,
-      currentStep: null,
-    };
+    Object.assign(this.current, run);
+    this.current.totalSteps = 0;
+    this.current.recoveryCount = 0;
+    this.current.startedAt = null;
+    this.current.cancelRequestedAt = null;
+    this.current.currentStep = null;
     this.patch.newRun = run;
   }
 
   /** Sets top-level keys of data ([CTX-2], [CTX-4]). */
   setData(keys: JsonObject): void {
     const base = isJsonObject(this.current.data) ? this.current.data : {};
-    this.current = { ...this.current, data: mergeObjects(base, keys) };
+    this.current.data = mergeObjects(base, keys);
     this.patch.dataSet = mergeObjects(this.patch.dataSet ?? {}, keys);
     const removed = this.patch.dataRemoved?.filter((key) => !Object.hasOwn(keys, key));
     if (removed !== undefined) this.patch.dataRemoved = removed;
@@ -67,13 +65,13 @@ export class InstanceDraft {
 
   removeData(key: string): void {
     if (!isJsonObject(this.current.data) || !Object.hasOwn(this.current.data, key)) return;
-    this.current = { ...this.current, data: without(this.current.data, key) };
+    this.current.data = without(this.current.data, key);
     this.patch.dataRemoved = [...(this.patch.dataRemoved ?? []), key];
     if (this.patch.dataSet !== undefined) this.patch.dataSet = without(this.patch.dataSet, key);
   }
 
   replaceData(data: Json): void {
-    this.current = { ...this.current, data };
+    this.current.data = data;
     this.patch.data = data;
     delete this.patch.dataSet;
     delete this.patch.dataRemoved;

@@ -28,6 +28,8 @@ export class Knowledge {
   private readonly ownOutputs = new Set<string>();
   private readonly ownState = new Set<string>();
   private readonly stateValues = new Map<string, Json>();
+  /** Values of reserved keys, which no text sees. */
+  private readonly reservedValues = new Map<string, Json>();
   private readonly absentState = new Set<string>();
   private allOutputs: boolean;
   private allState: boolean;
@@ -46,7 +48,8 @@ export class Knowledge {
   covers(references: References): boolean {
     const outputs = this.coversPart(references.outputs, this.allOutputs, this.outputs, this.absentOutputs);
     if (outputs !== null) this.missing.outputs = merge(this.missing.outputs, outputs);
-    const state = this.coversPart(references.state, this.allState, this.stateValues, this.absentState);
+    const knownState = { has: (key: string) => this.valuesFor(key).has(key) };
+    const state = this.coversPart(references.state, this.allState, knownState, this.absentState);
     if (state !== null) this.missing.state = merge(this.missing.state, state);
     return outputs === null && state === null;
   }
@@ -54,7 +57,7 @@ export class Knowledge {
   private coversPart(
     wanted: ReadonlySet<string> | 'all',
     all: boolean,
-    known: ReadonlyMap<string, Json>,
+    known: { readonly has: (key: string) => boolean },
     absent: ReadonlySet<string>,
   ): ReadonlySet<string> | 'all' | null {
     if (all) return null;
@@ -89,7 +92,7 @@ export class Knowledge {
 
   /** The value of a key as this turn knows it, its own uncommitted writes included; null: not known here. */
   stateValue(key: string): { readonly value: Json | undefined } | null {
-    const value = this.stateValues.get(key);
+    const value = this.valuesFor(key).get(key);
     if (value !== undefined) return { value };
     return this.allState || this.absentState.has(key) ? { value: undefined } : null;
   }
@@ -97,12 +100,16 @@ export class Knowledge {
   setState(key: string, value: Json | undefined): void {
     this.ownState.add(key);
     if (value === undefined) {
-      this.stateValues.delete(key);
+      this.valuesFor(key).delete(key);
       this.absentState.add(key);
     } else {
-      this.stateValues.set(key, value);
+      this.valuesFor(key).set(key, value);
       this.absentState.delete(key);
     }
+  }
+
+  private valuesFor(key: string): Map<string, Json> {
+    return isReservedStateKey(key) ? this.reservedValues : this.stateValues;
   }
 
   item(snapshotKey: string, index: number): Json | undefined {
@@ -151,7 +158,9 @@ export class Knowledge {
     found: { readonly outputs: ReadonlyMap<string, Json>; readonly state: ReadonlyMap<string, Json> },
   ): void {
     for (const [id, output] of found.outputs) if (!this.ownOutputs.has(id)) this.outputs.set(id, output);
-    for (const [key, value] of found.state) if (!this.ownState.has(key)) this.stateValues.set(key, value);
+    for (const [key, value] of found.state) {
+      if (!this.ownState.has(key)) this.valuesFor(key).set(key, value);
+    }
     if (needs.outputs === 'all') this.allOutputs = true;
     else for (const id of needs.outputs) if (!found.outputs.has(id)) this.absentOutputs.add(id);
     if (needs.state === 'all') this.allState = true;

@@ -16,7 +16,7 @@ export type PartItem<K extends Part> = Parts[K];
 
 type Lists = { [K in Part]: Parts[K][] };
 
-/** What has gathered for the next commit; frames and the instance's columns are kept elsewhere. */
+/** What gathers for the next commit. */
 export type PendingChanges = Lists & {
   strict: boolean;
   protectedResult: boolean;
@@ -28,6 +28,9 @@ export type PendingChanges = Lists & {
   readonly tasksCreated: Changes['tasksCreated'][number][];
   readonly audit: Changes['audit'][number][];
   readonly journal: Changes['journal'][number][];
+  /** Filled in when the changes are taken. */
+  frames: Changes['frames'];
+  instance: Changes['instance'];
 };
 
 export function noChanges(): PendingChanges {
@@ -49,6 +52,8 @@ export function noChanges(): PendingChanges {
     audit: [],
     journal: [],
     logs: [],
+    frames: [],
+    instance: {},
   };
 }
 

@@ -1,12 +1,16 @@
 import type { StepBlock } from '../../definition/document.ts';
 import { resolveTemplates } from '../../expressions/template.ts';
+import type { Failure } from '../../failure.ts';
+import type { Json } from '../../json.ts';
 import type { Draft } from '../draft.ts';
+import type { HandlerKind } from '../env.ts';
 import type { Leaf } from '../frame.ts';
 import { idempotencyKey } from '../idempotency-key.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import { contextView, viewScope } from './context-view.ts';
-import { completeLeaf, failLeaf, isProtected } from './finish.ts';
+import { completeLeaf, failLeaf, isProtected, settleAttempt } from './finish.ts';
+import { lookUp, withCacheKey } from './result-cache.ts';
 import { parseSleep, startSleep } from './sleep.ts';
 import { resolveUncertain } from './uncertain.ts';
 import { createWorkerTask } from './worker-task.ts';
@@ -33,13 +37,46 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
   }
   const resolved = resolveTemplates(block.params ?? {}, viewScope(draft, place, block, leaf.attempt));
   if (!resolved.ok) {
-    return failLeaf(draft, place, leaf, {
-      message: resolved.error.message,
-      retryable: false,
-      code: 'TEMPLATE_ERROR',
-    });
+    return failLeaf(draft, place, leaf, templateError(resolved.error.message));
   }
   const params = resolved.value ?? {};
+  const cached = lookUp(draft, place, block, leaf);
+  switch (cached.kind) {
+    case 'unknown':
+      return 'open';
+    case 'broken':
+      return failLeaf(draft, place, leaf, templateError(cached.message));
+    case 'hit':
+      return settleAttempt(draft, place, block, withCacheKey(leaf, null), { ok: true, output: cached.value });
+    case 'off':
+    case 'miss':
+      return execute(draft, place, block, withCacheKey(leaf, cached.kind === 'miss' ? cached.key : null), {
+        params,
+        kind,
+        occupies,
+        timeoutMs,
+      });
+  }
+}
+
+function templateError(message: string): Failure {
+  return { message, retryable: false, code: 'TEMPLATE_ERROR' };
+}
+
+/** 8.1, 11: hands the attempt to who executes it. */
+function execute(
+  draft: Draft,
+  place: Place,
+  block: StepBlock,
+  leaf: Leaf,
+  call: {
+    readonly params: Json;
+    readonly kind: Exclude<HandlerKind, 'elsewhere'>;
+    readonly occupies: boolean;
+    readonly timeoutMs: number | null;
+  },
+): Outcome {
+  const { params, kind } = call;
   if (block.handler === 'sleep') {
     const duration = parseSleep(params);
     if (!duration.ok) return failLeaf(draft, place, leaf, duration.error);
@@ -59,7 +96,7 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
       return createWorkerTask(draft, place, block, leaf, params);
     case 'pure':
     case 'effect':
-      requestCall(draft, place, block, leaf, { params, pure: !occupies, timeoutMs });
+      requestCall(draft, place, block, leaf, { params, pure: !call.occupies, timeoutMs: call.timeoutMs });
       return 'open';
   }
 }
@@ -86,7 +123,7 @@ function requestCall(
   block: StepBlock,
   leaf: Leaf,
   call: {
-    readonly params: Parameters<typeof createWorkerTask>[4];
+    readonly params: Json;
     readonly pure: boolean;
     readonly timeoutMs: number | null;
   },

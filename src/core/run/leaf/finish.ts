@@ -8,6 +8,7 @@ import { errorObject } from '../failures.ts';
 import type { Frame, Leaf } from '../frame.ts';
 import { type Outcome, type Place, frameAt, moveOn, scopeAt } from '../place.ts';
 import { currentList, innerIteration } from '../plan.ts';
+import { keepResult } from './result-cache.ts';
 import { backoffMs, isRetryableByCode } from './backoff.ts';
 
 /** Completes the leaf at a place: its result row, and the cursor moves on ([COMMIT-1]). */
@@ -55,6 +56,7 @@ export function settleAttempt(
   if (!answer.ok) return failAttempt(draft, place, block, leaf, answer.failure);
   const failure = checkResult(draft, block, answer.output);
   if (failure !== null) return failAttempt(draft, place, block, leaf, failure);
+  keepResult(draft, leaf, answer.output);
   return completeLeaf(draft, place, leaf, answer.output);
 }
 

@@ -6,6 +6,7 @@ import type { Draft } from '../draft.ts';
 import type { Leaf } from '../frame.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
 import { completeLeaf } from './finish.ts';
+import { keepResult } from './result-cache.ts';
 
 const DEFAULT_SLEEP_MS = 100;
 const LONGEST_SLEEP_MS = 315_360_000_000;
@@ -43,12 +44,17 @@ export function startSleep(
     dispatchedAt: draft.env.now,
     wakeAt: draft.env.now + (draft.record.dryRun ? 0 : durationMs),
   };
-  if (draft.record.dryRun || durationMs === 0)
-    return completeLeaf(draft, place, asleep, { slept_ms: durationMs });
+  if (draft.record.dryRun || durationMs === 0) return completeSleep(draft, place, asleep, durationMs);
   draft.putLeaf(frameAt(draft, place), asleep);
   return 'open';
 }
 
-export function endSleep(draft: Draft, place: Place, _block: StepBlock, leaf: Leaf): Outcome {
-  return completeLeaf(draft, place, leaf, { slept_ms: (leaf.wakeAt ?? 0) - (leaf.dispatchedAt ?? 0) });
+export function endSleep(draft: Draft, place: Place, leaf: Leaf): Outcome {
+  return completeSleep(draft, place, leaf, (leaf.wakeAt ?? 0) - (leaf.dispatchedAt ?? 0));
+}
+
+function completeSleep(draft: Draft, place: Place, leaf: Leaf, sleptMs: number): Outcome {
+  const output = { slept_ms: sleptMs };
+  keepResult(draft, leaf, output);
+  return completeLeaf(draft, place, leaf, output);
 }

@@ -29,7 +29,7 @@ export function runStep(draft: Draft, place: Place, block: StepBlock): Outcome {
     case 'worker':
       return checkTaskTimeout(draft, place, block, leaf);
     case 'sleep':
-      return (leaf.wakeAt ?? 0) <= draft.env.now ? endSleep(draft, place, block, leaf) : 'open';
+      return (leaf.wakeAt ?? 0) <= draft.env.now ? endSleep(draft, place, leaf) : 'open';
     case 'child':
     case 'event':
       return 'open';

@@ -7,6 +7,7 @@ import { type Outcome, type Place, frameAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import type { TaskOutcome } from '../record.ts';
 import { contextView } from './context-view.ts';
+import { keepResult } from './result-cache.ts';
 import { checkResult, completeLeaf, failAttempt, mergeWorkerOutput } from './finish.ts';
 
 /** [DISP-1], [WRK-8]: the step becomes a task for a worker; the node waits for its result. */
@@ -76,6 +77,10 @@ export function finishTask(
     return;
   }
   const failure = checkResult(draft, block, outcome.output) ?? mergeWorkerOutput(draft, outcome.output);
-  if (failure === null) completeLeaf(draft, place, leaf, outcome.output);
-  else failAttempt(draft, place, block, leaf, failure);
+  if (failure !== null) {
+    failAttempt(draft, place, block, leaf, failure);
+    return;
+  }
+  keepResult(draft, leaf, outcome.output);
+  completeLeaf(draft, place, leaf, outcome.output);
 }
