@@ -3,6 +3,7 @@ import type { Draft } from '../core/run/draft.ts';
 import { applyFacts } from '../core/run/facts.ts';
 import type { InboxRow, TurnCommit, TurnVerdict } from '../ports/store/turn.ts';
 import type { Lease } from './lease.ts';
+import { turnCommit } from './turn-commit.ts';
 import type { TurnClock } from './turn-clock.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { callEscalations, hintsOf } from './turn-effects.ts';
@@ -49,14 +50,14 @@ export class TurnCommits {
   }
 
   async send(draft: Draft, settled: Settle | null): Promise<Sent> {
-    const turn: TurnCommit = {
-      ...this.lease.ref,
+    const turn = turnCommit({
+      ref: this.lease.ref,
       rev: this.rev,
       runNo: draft.record.runNo,
       seenSeq: this.seenSeq,
-      ...draft.takeChanges(),
+      changes: draft.takeChanges(),
       settle: settled,
-    };
+    });
     const { now, verdict } = await this.deps.committer.commit(turn, () => this.lease.leftMs() > 0);
     this.clock.sync(now);
     switch (verdict.verdict) {

@@ -40,22 +40,24 @@ export function lastRows(result: unknown): SqlRows {
  */
 export interface StoredFrame {
   readonly cursor: number;
-  readonly detail: Frame['detail'];
+  /** Absent for the root list, which has nothing to say there. */
+  readonly detail?: Frame['detail'];
   readonly state?: Frame['state'];
   readonly startedAt: number;
   readonly leaf?: StoredLeaf;
 }
 
-/** A leaf without the members that have their value of LEAF_DEFAULTS. */
-export type StoredLeaf = Pick<Leaf, 'state' | 'startedAt'> & Partial<Leaf>;
+/** A leaf without the members that have their value of LEAF_DEFAULTS; the checks it has passed are bits. */
+export type StoredLeaf = Pick<Leaf, 'startedAt'> &
+  Partial<Omit<Leaf, 'passed'>> & { readonly passed?: number };
 
-const LEAF_DEFAULTS: Omit<Leaf, 'state' | 'startedAt'> = {
+const LEAF_DEFAULTS: Omit<Leaf, 'startedAt' | 'passed'> = {
+  state: 'running',
   reason: null,
   wakeAt: null,
   attempt: 0,
   dispatchedAt: null,
   redeliveries: 0,
-  passed: { when: false, delay: false, gate: false },
   gate: null,
   taskId: null,
   childId: null,
@@ -64,23 +66,29 @@ const LEAF_DEFAULTS: Omit<Leaf, 'state' | 'startedAt'> = {
   error: null,
 };
 
+const LEAF_MEMBERS = Object.keys(LEAF_DEFAULTS) as (keyof typeof LEAF_DEFAULTS)[];
+
 export function storeFrame(frame: Frame): StoredFrame {
   return {
     cursor: frame.cursor,
-    detail: frame.detail,
     startedAt: frame.startedAt,
+    ...(frame.detail.kind === 'root' ? {} : { detail: frame.detail }),
     ...(frame.state === 'open' ? {} : { state: frame.state }),
     ...(frame.leaf === null ? {} : { leaf: storeLeaf(frame.leaf) }),
   };
 }
 
+/** Member by member, since this runs once per step: what has its default is left out. */
 function storeLeaf(leaf: Leaf): StoredLeaf {
-  const { when, delay, gate } = leaf.passed;
-  const defaults: Partial<Leaf> = LEAF_DEFAULTS;
-  const said = Object.entries(leaf).filter(([name, value]) =>
-    name === 'passed' ? when || delay || gate : value !== defaults[name as keyof Leaf],
-  );
-  return Object.fromEntries(said) as unknown as StoredLeaf;
+  const stored: Record<string, unknown> = { startedAt: leaf.startedAt };
+  for (const name of LEAF_MEMBERS) {
+    const value = leaf[name];
+    if (value !== LEAF_DEFAULTS[name]) stored[name] = value;
+  }
+  const { passed } = leaf;
+  const bits = (passed.when ? 1 : 0) + (passed.delay ? 2 : 0) + (passed.gate ? 4 : 0);
+  if (bits !== 0) stored['passed'] = bits;
+  return stored as unknown as StoredLeaf;
 }
 
 /** A row of execution_tree: block, branch (-1 for none), iteration, frame. */
@@ -106,14 +114,18 @@ export function readFrame({ b, n, i, f }: FrameAnswer): Frame {
     iteration: i,
     cursor: f.cursor,
     leaf: f.leaf === undefined ? null : readLeaf(f.leaf),
-    detail: f.detail,
+    detail: f.detail ?? { kind: 'root' },
     state: f.state ?? 'open',
     startedAt: f.startedAt,
   };
 }
 
-function readLeaf(leaf: StoredLeaf): Leaf {
-  return { ...LEAF_DEFAULTS, ...leaf };
+function readLeaf({ passed = 0, ...leaf }: StoredLeaf): Leaf {
+  return {
+    ...LEAF_DEFAULTS,
+    ...leaf,
+    passed: { when: passed % 2 === 1, delay: Math.floor(passed / 2) % 2 === 1, gate: passed >= 4 },
+  };
 }
 
 export interface InboxAnswer {

@@ -39,10 +39,9 @@ export function encodeTurns(turns: readonly TurnCommit[]): string {
   });
 }
 
+/** Written member by member, without objects in between: this runs once per step. */
 function encodeTurn(turn: TurnCommit): object {
-  const { dataSet, dataRemoved, currentStep, ...columns } = turn.instance;
-  const { data, ...patch } = columns;
-  return {
+  const encoded: Record<string, unknown> = {
     tenantId: turn.tenantId,
     instanceId: turn.instanceId,
     epoch: turn.epoch,
@@ -50,34 +49,38 @@ function encodeTurn(turn: TurnCommit): object {
     rev: turn.rev,
     runNo: turn.runNo,
     seenSeq: turn.seenSeq,
-    ...flags(turn),
-    ...(turn.stepsDelta === 0 ? {} : { steps: turn.stepsDelta }),
-    ...(data === undefined ? {} : { data }),
-    ...(dataSet === undefined || Object.keys(dataSet).length === 0 ? {} : { dataSet }),
-    ...(dataRemoved === undefined || dataRemoved.length === 0 ? {} : { dataRemoved }),
-    ...(currentStep === undefined ? {} : { current: currentStep }),
-    ...(Object.keys(patch).length === 0 ? {} : { patch }),
-    ...encodeRoot(turn),
-    ...(turn.settle === null ? {} : { settle: encodeSettle(turn.settle) }),
   };
+  if (turn.strict) encoded['strict'] = true;
+  if (turn.protectedResult) encoded['protected'] = true;
+  if (turn.hasResult) encoded['hasResult'] = true;
+  if (turn.rows.length > 0 || turn.kv.length > 0) encoded['history'] = true;
+  if (hasProgress(turn)) encoded['progress'] = true;
+  if (turn.stepsDelta !== 0) encoded['steps'] = turn.stepsDelta;
+  addColumns(encoded, turn.instance);
+  addRoot(encoded, turn);
+  if (turn.settle !== null) encoded['settle'] = encodeSettle(turn.settle);
+  return encoded;
 }
 
-function flags(turn: TurnCommit): object {
-  return {
-    ...(turn.strict ? { strict: true } : {}),
-    ...(turn.protectedResult ? { protected: true } : {}),
-    ...(turn.hasResult ? { hasResult: true } : {}),
-    ...(turn.rows.length > 0 || turn.kv.length > 0 ? { history: true } : {}),
-    ...(hasProgress(turn) ? { progress: true } : {}),
-  };
+function addColumns(encoded: Record<string, unknown>, columns: InstancePatch): void {
+  const { dataSet, dataRemoved, currentStep, data, ...patch } = columns;
+  if (data !== undefined) encoded['data'] = data;
+  if (dataSet !== undefined && Object.keys(dataSet).length > 0) encoded['dataSet'] = dataSet;
+  if (dataRemoved !== undefined && dataRemoved.length > 0) encoded['dataRemoved'] = dataRemoved;
+  if (currentStep !== undefined) encoded['current'] = encodeCurrentStep(currentStep);
+  if (Object.keys(patch).length > 0) encoded['patch'] = patch;
+}
+
+/** As a list: this is written with every step. */
+function encodeCurrentStep({ blockId, startedAt, attempt }: CurrentStep): readonly Json[] {
+  return attempt === 0 ? [blockId, startedAt] : [blockId, startedAt, attempt];
 }
 
 /** Anything that lasts. A turn that only settles has done nothing but hold a lease (RULINGS B7). */
 function hasProgress(turn: TurnCommit): boolean {
+  if (turn.stepsDelta > 0 || turn.rows.length > 0 || turn.frames.length > 0) return true;
   const parts: readonly (readonly unknown[])[] = [
-    turn.rows,
     turn.supersede,
-    turn.frames,
     turn.framesDeleted,
     turn.inboxDone,
     turn.kv,
@@ -88,7 +91,7 @@ function hasProgress(turn: TurnCommit): boolean {
     turn.childrenCancelled,
     columnsThatLast(turn.instance),
   ];
-  return turn.stepsDelta > 0 || parts.some((part) => part.length > 0);
+  return parts.some((part) => part.length > 0);
 }
 
 function columnsThatLast(patch: InstancePatch): readonly string[] {
@@ -116,13 +119,14 @@ function isRoot(ref: { readonly blockId: string }): boolean {
 }
 
 /** The root frame is a column of the instance, so that a step of a flat run writes one row there and one output. */
-function encodeRoot(turn: TurnCommit): object {
+function addRoot(encoded: Record<string, unknown>, turn: TurnCommit): void {
   const write = turn.frames.find(({ frame }) => isRoot(frame));
-  if (write === undefined) return turn.framesDeleted.some(isRoot) ? { rootGone: true } : {};
-  return {
-    root: storeFrame(write.frame),
-    ...(write.intent === null ? {} : { rootIntent: storeFrame(write.intent) }),
-  };
+  if (write === undefined) {
+    if (turn.framesDeleted.some(isRoot)) encoded['rootGone'] = true;
+    return;
+  }
+  encoded['root'] = storeFrame(write.frame);
+  if (write.intent !== null) encoded['rootIntent'] = storeFrame(write.intent);
 }
 
 function addFrames(payload: Payload, turn: TurnCommit, i: number): void {
