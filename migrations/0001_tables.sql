@@ -109,6 +109,7 @@ CREATE TABLE stepwell.task_instances (
   rev bigint NOT NULL DEFAULT 0,
   total_steps bigint NOT NULL DEFAULT 0,
   progress_at timestamptz NOT NULL,
+  -- [block, started_at, attempt when it is not 0]
   current_step jsonb,
   root_frame jsonb,
   CONSTRAINT task_instances_pkey PRIMARY KEY (id),

@@ -30,7 +30,9 @@ RETURN json_build_object(
   'createdAt', stepwell.to_ms(i.created_at), 'startedAt', stepwell.to_ms(i.started_at),
   'runNo', i.run_no, 'runId', i.run_id, 'rev', i.rev, 'totalSteps', i.total_steps,
   'recoveryCount', i.recovery_count, 'cancelRequestedAt', stepwell.to_ms(i.cancel_requested_at),
-  'currentStep', i.current_step, 'hasHistory', i.has_history);
+  'currentStep', CASE WHEN i.current_step IS NOT NULL THEN json_build_object('blockId', i.current_step -> 0,
+    'startedAt', i.current_step -> 1, 'attempt', coalesce(i.current_step -> 2, '0')) END,
+  'hasHistory', i.has_history);
 
 CREATE FUNCTION stepwell.frames_json(i stepwell.task_instances) RETURNS json
 LANGUAGE plpgsql VOLATILE AS $$
@@ -355,17 +357,18 @@ BEGIN
   RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
 END $$;
 
--- True when a handler of this instance may be at work: a leaf that was dispatched, has no result and does not wait.
+-- True when a handler of this instance may be at work: a leaf that was dispatched and
+-- neither ended nor waits. (A running leaf is stored without its state, a leaf that does not wait without a reason.)
 CREATE FUNCTION stepwell.has_open_intent(p_instance uuid) RETURNS boolean
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   RETURN EXISTS (
     SELECT 1 FROM stepwell.task_instances i
-    WHERE i.id = p_instance AND i.root_frame -> 'leaf' ? 'dispatchedAt' AND i.root_frame -> 'leaf' ->> 'state' = 'running'
+    WHERE i.id = p_instance AND i.root_frame -> 'leaf' ? 'dispatchedAt' AND NOT i.root_frame -> 'leaf' ? 'state'
       AND NOT i.root_frame -> 'leaf' ? 'reason'
   ) OR EXISTS (
     SELECT 1 FROM stepwell.execution_tree f
-    WHERE f.instance_id = p_instance AND f.frame -> 'leaf' ? 'dispatchedAt' AND f.frame -> 'leaf' ->> 'state' = 'running'
+    WHERE f.instance_id = p_instance AND f.frame -> 'leaf' ? 'dispatchedAt' AND NOT f.frame -> 'leaf' ? 'state'
       AND NOT f.frame -> 'leaf' ? 'reason'
   );
 END $$;

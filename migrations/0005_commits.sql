@@ -88,7 +88,7 @@ BEGIN
   INSERT INTO stepwell.execution_tree (instance_id, tenant_id, block_id, branch_index, iteration, block_type, state,
     started_at, gate_opened_at, frame)
   SELECT t.instance_id, t.tenant_id, f.v ->> 'blockId', (f.v ->> 'branch')::integer, f.v ->> 'iteration',
-    c.frame -> 'detail' ->> 'kind', coalesce(c.frame ->> 'state', 'open'),
+    coalesce(c.frame -> 'detail' ->> 'kind', 'root'), coalesce(c.frame ->> 'state', 'open'),
     stepwell.from_ms((c.frame ->> 'startedAt')::bigint), stepwell.open_gate(c.frame), c.frame
   FROM jsonb_array_elements(p_frames) AS f(v)
   JOIN unnest(a) AS t ON t.i = (f.v ->> 'i')::integer

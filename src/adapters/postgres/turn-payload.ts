@@ -1,6 +1,6 @@
 import { type Json, utf8Bytes } from '../../core/json.ts';
 import { isTerminal } from '../../core/run/states.ts';
-import type { InstancePatch, TurnCommit } from '../../ports/store/turn.ts';
+import type { CurrentStep, InstancePatch, TurnCommit } from '../../ports/store/turn.ts';
 import { storeFrame } from './rows.ts';
 
 /** Elements of a stored list per row of externalized_state. */
