@@ -1,7 +1,12 @@
-import * as z from 'zod';
+import type * as z from 'zod';
+import { systemClock, systemEntropy } from '../../adapters/system.ts';
 import type { Advice } from '../../core/advice.ts';
-import { err, ok, type Result } from '../../core/result.ts';
 import type { Json } from '../../core/json.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { ApiError } from '../../sdk/client/api-error.ts';
+import { createSend } from '../../sdk/client/send.ts';
+
+const ANSWER_WITHIN_MS = 30_000;
 
 /** The server that a command talks to. */
 export interface Connection {
@@ -15,79 +20,57 @@ export interface ApiClient {
   readonly post: <T>(path: string, body: Json, schema: z.ZodType<T>) => Promise<Result<T, Advice>>;
 }
 
-const ErrorBody = z.object({
-  error: z.string(),
-  details: z.unknown().optional(),
-});
-
-/** A small client over fetch. Every failure becomes advice: what is wrong and what to do next. */
+/** Calls for commands, over the client of the library. Every failure becomes advice: what is wrong and what to do next. */
 export function createApiClient(connection: Connection): ApiClient {
-  const send = async <T>(
-    method: string,
+  const send = createSend({
+    ...connection,
+    timeoutMs: ANSWER_WITHIN_MS,
+    // A person waits, and knows best whether to try again.
+    maxTries: 1,
+    fetch,
+    clock: systemClock,
+    entropy: systemEntropy,
+  });
+  const call = async <T>(
+    method: 'GET' | 'POST',
     path: string,
     body: Json | undefined,
     schema: z.ZodType<T>,
   ): Promise<Result<T, Advice>> => {
-    const answer = await request(connection, method, path, body);
-    if (!answer.ok) return answer;
-    const parsed = schema.safeParse(answer.value);
-    if (parsed.success) return ok(parsed.data);
-    return err({
-      message: `the answer of ${connection.url}${path} is not one of Stepwell`,
-      next: 'Check --url: is another server listening there, or another version of Stepwell?',
-    });
+    try {
+      const answer = await send<unknown>({ method, path, body, idempotent: method === 'GET' });
+      const parsed = schema.safeParse(answer ?? null);
+      return parsed.success ? ok(parsed.data) : err(strangeAnswer(connection, path));
+    } catch (error) {
+      if (error instanceof ApiError) return err(refusal(connection, path, error));
+      throw error;
+    }
   };
   return {
-    get: (path, schema) => send('GET', path, undefined, schema),
-    post: (path, body, schema) => send('POST', path, body, schema),
+    get: (path, schema) => call('GET', path, undefined, schema),
+    post: (path, body, schema) => call('POST', path, body, schema),
   };
 }
 
-async function request(
-  connection: Connection,
-  method: string,
-  path: string,
-  body: Json | undefined,
-): Promise<Result<unknown, Advice>> {
-  try {
-    const response = await fetch(`${connection.url.replace(/\/$/, '')}/api/v1${path}`, {
-      method,
-      headers: headersFor(connection, body !== undefined),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) return err(refusal(connection, response.status, parseJson(text)));
-    return ok(text === '' ? null : parseJson(text));
-  } catch {
-    return err({
+function strangeAnswer(connection: Connection, path: string): Advice {
+  return {
+    message: `the answer of ${connection.url}${path} is not one of Stepwell`,
+    next: 'Check --url: is another server listening there, or another version of Stepwell?',
+  };
+}
+
+function refusal(connection: Connection, path: string, error: ApiError): Advice {
+  if (error.status === 0) {
+    return {
       message: `no server answers at ${connection.url}`,
       next: 'Start one with `stepwell dev` (in a clone: npm start), or name another with --url.',
-    });
+    };
   }
-}
-
-function headersFor(connection: Connection, hasBody: boolean): Record<string, string> {
-  return {
-    'x-tenant-id': connection.tenant,
-    ...(connection.apiKey === undefined ? {} : { 'x-api-key': connection.apiKey }),
-    ...(hasBody ? { 'content-type': 'application/json' } : {}),
-  };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function refusal(connection: Connection, status: number, body: unknown): Advice {
-  const parsed = ErrorBody.safeParse(body);
-  const message = parsed.success ? parsed.data.error : `the server answered with status ${status}`;
-  const details = parsed.success && parsed.data.details !== undefined ? parsed.data.details : null;
-  const listed = details === null ? '' : `${JSON.stringify(details, null, 2)}\n`;
-  return { message, next: `${listed}${nextStep(connection, status)}` };
+  if (error.code === 'unexpected_answer' && error.status < 300) return strangeAnswer(connection, path);
+  const isOurs = error.code !== 'unexpected_answer';
+  const message = isOurs ? error.message : `the server answered with status ${error.status}`;
+  const listed = error.details === undefined ? '' : `${JSON.stringify(error.details, null, 2)}\n`;
+  return { message, next: `${listed}${nextStep(connection, error.status)}` };
 }
 
 function nextStep(connection: Connection, status: number): string {
