@@ -76,9 +76,11 @@ export function serve(world: TestEngine, scenario: Scenario, instanceId: string,
   const { outside } = scenario;
   if (outside === undefined) return;
   const next = (): void => {
-    void world.time.track(outside(world, instanceId, world.time.now - startedAt)).then(() => {
-      world.time.at(world.time.now + BEAT_MS, next);
-    });
+    const beat = async (): Promise<void> => {
+      await outside(world, instanceId, world.time.now - startedAt);
+      if (!(await hasEnded(world, instanceId))) world.time.at(world.time.now + BEAT_MS, next);
+    };
+    void world.time.track(beat());
   };
   world.time.at(startedAt + BEAT_MS, next);
 }

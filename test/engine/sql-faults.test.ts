@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { drawFrom } from './support/random-world.ts';
+import { scenarios } from './support/scenarios.ts';
+import { SINGLE_FAULTS, checkRun, checkSingleFault, faultless } from './support/single-fault.ts';
+import { DATABASES, useDatabase } from './support/sql-worlds.ts';
+
+/** Points that are tried per scenario; all of them are tried over the store in memory. */
+const SAMPLES = { PostgreSQL: 6, PGlite: 6, 'Neon over HTTP': 2 } as const;
+
+/** The same sequences, effects and promises whatever the store (DESIGN promise 6). */
+describe.each(DATABASES)('%s', (name) => {
+  const makeStore = useDatabase(name);
+
+  it.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
+    '%s: ends as in memory, with and without faults',
+    { timeout: 300_000 },
+    async (_, scenario) => {
+      const inMemory = await faultless(scenario);
+      const here = await faultless(scenario, makeStore);
+      expect(here.end).toEqual(inMemory.end);
+      checkRun(scenario, here, inMemory, 0);
+      const draw = drawFrom(scenarios.indexOf(scenario));
+      for (let sample = 0; sample < SAMPLES[name]; sample += 1) {
+        const at = draw.below(here.world.calls.calls.length);
+        await checkSingleFault(scenario, at, draw.oneOf(SINGLE_FAULTS), here, makeStore);
+      }
+    },
+  );
+});
