@@ -3,7 +3,7 @@ import type { InboxDone } from './changes.ts';
 import type { Draft } from './draft.ts';
 import { type Frame, frameKey } from './frame.ts';
 import { answerGate } from './leaf/gate.ts';
-import { setDataWithin } from './leaf/finish.ts';
+import { setDataWithin } from './leaf/merge-data.ts';
 import { finishTask } from './leaf/worker-task.ts';
 import { placeOf } from './place.ts';
 import { currentList } from './plan.ts';

@@ -126,10 +126,18 @@ export interface Leaf {
   readonly childEnd: 'completed' | 'failed' | 'cancelled' | null;
   /** Run whose id the idempotency key keeps, after a retry of an attempt with unknown outcome (RULINGS B1). */
   readonly keyRunId: string | null;
+  /** When the deadline of the step is over, once its clock has started; absent for none ([DL-1]). */
+  readonly deadlineAt?: number;
   /** Key of the instance's store under which the result of this attempt is kept; absent for none ([CACHE-3]). */
   readonly cacheKey?: string;
   /** Failure of the last attempt, also while the leaf waits for a retry. */
   readonly error: Failure | null;
+}
+
+/** The earliest instant at which the engine must look at a leaf: its timer, or the end of its deadline ([DL-2]). */
+export function wakeOf({ wakeAt, deadlineAt }: Leaf): number | null {
+  if (deadlineAt === undefined) return wakeAt;
+  return wakeAt === null ? deadlineAt : Math.min(wakeAt, deadlineAt);
 }
 
 export interface Gate {

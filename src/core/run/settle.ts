@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 import type { Settle } from './changes.ts';
 import type { Draft } from './draft.ts';
 import { type WhichFailures, errorObject, failedLeaves } from './failures.ts';
-import { type FailedLeaf, type Frame, ROOT_KEY } from './frame.ts';
+import { type FailedLeaf, type Frame, ROOT_KEY, wakeOf } from './frame.ts';
 import { type InstanceState, type TerminalState, isTerminal, wayTo } from './states.ts';
 
 /** Ends a turn: chooses the state by the first rule of 6.4 that applies and makes the visible transition. */
@@ -86,9 +86,10 @@ function errorOf(leaf: FailedLeaf): JsonObject {
   return { ...errorObject(leaf.failure), retryable: leaf.failure.retryable };
 }
 
-/** [ERR-ROW-2]. */
+/** [ERR-ROW-2]; a breached deadline has its own row. */
 function addErrorRow(draft: Draft, leaf: FailedLeaf): void {
   const { failure } = leaf;
+  if (failure.code === 'DEADLINE_EXCEEDED') return;
   draft.addRow({
     blockId: leaf.blockId,
     iteration: leaf.iteration,
@@ -114,7 +115,7 @@ interface Wait {
 function waitingLeaves(draft: Draft): readonly Wait[] {
   return [...draft.frames.values()].flatMap((frame) =>
     frame.state === 'open' && frame.leaf !== null && frame.leaf.reason !== null
-      ? [{ reason: frame.leaf.reason, wakeAt: frame.leaf.wakeAt }]
+      ? [{ reason: frame.leaf.reason, wakeAt: wakeOf(frame.leaf) }]
       : [],
   );
 }

@@ -1,6 +1,6 @@
 import { type Json, member } from '../json.ts';
 import { errorObject } from './failures.ts';
-import type { Frame, Leaf } from './frame.ts';
+import { type Frame, type Leaf, wakeOf } from './frame.ts';
 import { decisionOf } from './node-outcome.ts';
 import type { NodeRow } from './output-row.ts';
 import type { Rest } from './rest-of-list.ts';
@@ -38,7 +38,7 @@ export function leafFacts(leaf: Leaf, iteration: string): NodeFacts {
     ...untouchedFacts(iteration, 'pending'),
     state: leaf.state,
     reason: leaf.reason,
-    wakeAt: leaf.wakeAt,
+    wakeAt: leaf.state === 'waiting' ? wakeOf(leaf) : leaf.wakeAt,
     attempt: leaf.attempt,
     error: leaf.error === null ? null : { ...errorObject(leaf.error), retryable: leaf.error.retryable },
     decision: leaf.childId === null ? null : { child_instance_id: leaf.childId },

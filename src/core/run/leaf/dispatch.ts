@@ -9,7 +9,9 @@ import { idempotencyKey } from '../idempotency-key.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import { contextView, viewScope } from './context-view.ts';
-import { completeLeaf, failLeaf, isProtected, settleAttempt } from './finish.ts';
+import { settleAttempt } from './attempt.ts';
+import { boundByDeadline } from './deadline.ts';
+import { completeLeaf, failLeaf, isProtected } from './end-leaf.ts';
 import { lookUp, withCacheKey } from './result-cache.ts';
 import { parseSleep, startSleep } from './sleep.ts';
 import { resolveUncertain } from './uncertain.ts';
@@ -153,7 +155,7 @@ function requestCall(
     attempt: leaf.attempt,
     redelivery: again,
     pure: call.pure,
-    timeoutMs: call.timeoutMs,
+    timeoutMs: boundByDeadline(draft, leaf, call.timeoutMs),
     shielded: isProtected(place, block),
     context: contextView(draft, place, block, leaf.attempt),
     idempotencyKey: idempotencyKey(draft.record, leaf, block.id, innerIteration(frame)),
@@ -164,10 +166,11 @@ function requestCall(
 
 /**
  * RULINGS A22: the intent of a saga action is durable before the effect, so that it can be undone ([I33]), and the one of
- * an at-most-once step, so that it is not called again. So is that of a step which a cancel must let finish: after a
- * crash nothing else says that it had started (17.3).
+ * an at-most-once step, so that it is not called again. So is that of a step which a cancel must let finish, or
+ * whose deadline runs: after a crash nothing else says that it had started (17.3), and when ([DL-1]).
  */
 function needsIntentFirst(draft: Draft, place: Place, block: StepBlock): boolean {
-  if ((block.on_uncertain ?? 'retry') !== 'retry' || !block.cancellable) return true;
+  if ((block.on_uncertain ?? 'retry') !== 'retry' || !block.cancellable || block.deadline !== undefined)
+    return true;
   return place.path.some((key) => draft.frames.get(key)?.detail.kind === 'saga');
 }

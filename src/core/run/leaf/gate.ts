@@ -6,7 +6,8 @@ import type { Gate, Leaf } from '../frame.ts';
 import { type Outcome, type Place, frameAt, scopeAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import type { InboxDone } from '../changes.ts';
-import { completeLeaf, failLeaf, setDataWithin } from './finish.ts';
+import { completeLeaf, failLeaf } from './end-leaf.ts';
+import { setDataWithin } from './merge-data.ts';
 
 const COMMENT_CHARACTERS_MAX = 4000;
 

@@ -5,7 +5,7 @@ import { type Result, err, ok } from '../../result.ts';
 import type { Draft } from '../draft.ts';
 import type { Leaf } from '../frame.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
-import { completeLeaf } from './finish.ts';
+import { completeLeaf } from './end-leaf.ts';
 import { keepResult } from './result-cache.ts';
 
 const DEFAULT_SLEEP_MS = 100;

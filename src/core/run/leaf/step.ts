@@ -5,9 +5,10 @@ import type { Leaf } from '../frame.ts';
 import { knows } from '../knows.ts';
 import { type Outcome, type Place, frameAt, moveOn, scopeAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
+import { breach, isBreached, startClock } from './deadline.ts';
 import { resumeDelay, startDelay } from './delay.ts';
 import { dispatchStep } from './dispatch.ts';
-import { failLeaf } from './finish.ts';
+import { failLeaf } from './end-leaf.ts';
 import { checkGate, openGate } from './gate.ts';
 import { freshLeaf } from './fresh-leaf.ts';
 import { endSleep } from './sleep.ts';
@@ -18,6 +19,7 @@ export function runStep(draft: Draft, place: Place, block: StepBlock): Outcome {
   const { leaf } = frameAt(draft, place);
   if (draft.inFlight.has(place.key)) return 'open';
   if (leaf === null) return begin(draft, place, block, freshLeaf(draft.env.now));
+  if (leaf.state !== 'failed' && isBreached(draft, leaf)) return breach(draft, place, block, leaf);
   switch (leaf.reason) {
     case 'delay':
       return resumeDelay(draft, leaf) ? afterDelay(draft, place, block, leaf) : 'open';
@@ -76,7 +78,7 @@ function delayOrGate(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): 
 }
 
 function afterDelay(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
-  const served: Leaf = { ...leaf, passed: { ...leaf.passed, delay: true } };
+  const served = startClock(draft, block, { ...leaf, passed: { ...leaf.passed, delay: true } });
   if (block.wait_for_input !== undefined && !leaf.passed.gate) return openGate(draft, place, block, served);
   return dispatchWhenKnown(draft, place, block, served);
 }

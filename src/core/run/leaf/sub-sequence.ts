@@ -9,7 +9,7 @@ import { knows } from '../knows.ts';
 import type { KnownSequence } from '../knowledge.ts';
 import { type Outcome, type Place, frameAt, scopeAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
-import { completeLeaf, failLeaf } from './finish.ts';
+import { completeLeaf, failLeaf } from './end-leaf.ts';
 import { freshLeaf } from './fresh-leaf.ts';
 
 const DEPTH_MAX = 16;

@@ -2,7 +2,7 @@ import type { StepBlock } from '../../definition/document.ts';
 import type { Draft } from '../draft.ts';
 import type { Leaf } from '../frame.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
-import { failLeaf } from './finish.ts';
+import { failLeaf } from './end-leaf.ts';
 
 /** Redeliveries of one leaf before it is given up, whatever its siblings commit (RULINGS A19). */
 const REDELIVERIES_MAX = 10;

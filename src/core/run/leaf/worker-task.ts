@@ -8,7 +8,9 @@ import { innerIteration } from '../plan.ts';
 import type { TaskOutcome } from '../record.ts';
 import { contextView } from './context-view.ts';
 import { keepResult } from './result-cache.ts';
-import { checkResult, completeLeaf, failAttempt, mergeWorkerOutput } from './finish.ts';
+import { checkResult, failAttempt } from './attempt.ts';
+import { completeLeaf } from './end-leaf.ts';
+import { mergeWorkerOutput } from './merge-data.ts';
 
 /** [DISP-1], [WRK-8]: the step becomes a task for a worker; the node waits for its result. */
 export function createWorkerTask(

@@ -1,0 +1,94 @@
+import type { RetryPolicy, StepBlock } from '../../definition/document.ts';
+import { validateAgainst } from '../../definition/json-schema.ts';
+import { evaluateExpression, isTruthy } from '../../expressions/evaluate.ts';
+import type { Failure } from '../../failure.ts';
+import { type Json, canonicalJson, utf8Bytes } from '../../json.ts';
+import type { Draft } from '../draft.ts';
+import { errorObject } from '../failures.ts';
+import type { Leaf } from '../frame.ts';
+import { type Outcome, type Place, frameAt, scopeAt } from '../place.ts';
+import { innerIteration } from '../plan.ts';
+import { backoffMs, isRetryableByCode } from './backoff.ts';
+import { breach, isDeadlinesDoing } from './deadline.ts';
+import { completeLeaf, failLeaf, isProtected } from './end-leaf.ts';
+import { keepResult } from './result-cache.ts';
+
+/** Takes in what a handler answered for the step at a place. */
+export function settleAttempt(
+  draft: Draft,
+  place: Place,
+  block: StepBlock,
+  leaf: Leaf,
+  answer: { readonly ok: true; readonly output: Json } | { readonly ok: false; readonly failure: Failure },
+): Outcome {
+  if (!answer.ok) return failAttempt(draft, place, block, leaf, answer.failure);
+  const failure = checkResult(draft, block, answer.output);
+  if (failure !== null) return failAttempt(draft, place, block, leaf, failure);
+  keepResult(draft, leaf, answer.output);
+  return completeLeaf(draft, place, leaf, answer.output);
+}
+
+/** [DISP-2], [SCHEMA-1]: checked before anything is stored. Stubs of a dry run need not fit ([DRY-4]). */
+export function checkResult(draft: Draft, block: StepBlock, output: Json): Failure | null {
+  if (utf8Bytes(canonicalJson(output)) > draft.env.maxOutputBytes) {
+    return { message: `the result of ${block.id} is too large`, retryable: false, code: 'OUTPUT_TOO_LARGE' };
+  }
+  if (block.output_schema === undefined || draft.record.dryRun) return null;
+  const violations = validateAgainst(block.output_schema, output);
+  if (violations.length === 0) return null;
+  return {
+    message: `the result of ${block.id} does not satisfy its output_schema`,
+    retryable: false,
+    code: 'OUTPUT_CONTRACT_VIOLATION',
+    details: { violations: violations.map((violation) => ({ ...violation })) },
+  };
+}
+
+/** Decides by the retry policy whether a failed attempt is tried again ([RET-1] to [RET-6]). */
+export function failAttempt(
+  draft: Draft,
+  place: Place,
+  block: StepBlock,
+  leaf: Leaf,
+  failure: Failure,
+): Outcome {
+  if (isDeadlinesDoing(draft, block, leaf, failure)) return breach(draft, place, block, leaf);
+  const policy = block.retry ?? draft.env.defaultsOf(block.handler).retry;
+  if (policy === undefined || !mayRetry(draft, place, policy, leaf, failure)) {
+    return failLeaf(draft, place, leaf, failure);
+  }
+  const wait = Math.max(
+    backoffMs(policy, leaf.attempt + 1),
+    Math.min(failure.retryAfterMs ?? 0, policy.max_backoff),
+  );
+  // A retry of a worker step stays visible as `scheduled` for at least this long (RULINGS B9).
+  const shown = leaf.taskId === null ? wait : Math.max(wait, 150);
+  draft.addRow({
+    blockId: block.id,
+    iteration: innerIteration(frameAt(draft, place)),
+    kind: 'retry',
+    attempt: leaf.attempt,
+    output: { _retry_marker: true, error: errorObject(failure) },
+    startedAt: leaf.startedAt,
+  });
+  draft.countResult({ shielded: isProtected(place, block) });
+  draft.putLeaf(frameAt(draft, place), {
+    ...leaf,
+    state: 'waiting',
+    reason: 'retry',
+    attempt: leaf.attempt + 1,
+    wakeAt: draft.env.now + shown,
+    dispatchedAt: null,
+    error: failure,
+  });
+  return 'open';
+}
+
+function mayRetry(draft: Draft, place: Place, policy: RetryPolicy, leaf: Leaf, failure: Failure): boolean {
+  if (!failure.retryable || leaf.attempt + 1 >= policy.max_attempts) return false;
+  if (!isRetryableByCode(policy, failure)) return false;
+  if (policy.retry_if === undefined) return true;
+  const scope = { ...scopeAt(draft, place), error: errorObject(failure) };
+  const value = evaluateExpression(policy.retry_if, scope, 'lenient');
+  return value.ok && isTruthy(value.value);
+}
