@@ -49,7 +49,8 @@ CREATE TABLE stepwell.sequences (
   CONSTRAINT sequences_status_check CHECK (status IN ('draft', 'staging', 'production', 'unpublished'))
 );
 
--- One row per execution. The order of the columns matters: what a step changes stands at the end, so that the common
+-- One row per execution. Half of a page is kept free: one commit may update all its rows, and each must find room for its
+-- new version on the same page to stay HOT. The order of the columns matters: what a step changes stands at the end, so that the common
 -- prefix of the old and the new row version stays out of the write-ahead log.
 CREATE TABLE stepwell.task_instances (
   id uuid NOT NULL,
@@ -116,7 +117,7 @@ CREATE TABLE stepwell.task_instances (
   CONSTRAINT task_instances_never_stuck_check CHECK (
     stepwell.is_never_stuck(state, due_at, lease_until, lease_token, open_waits)
   )
-) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 -- Claims walk one range of this index per priority and tenant; no claim sorts the backlog.
 CREATE INDEX task_instances_due_idx ON stepwell.task_instances (priority, tenant_id, due_at, id)

@@ -131,6 +131,13 @@ export function asUnavailable(error: unknown): unknown {
   });
 }
 
+/** True when the connection that gave this error is of no use any more, whether it said so or just broke. */
+export function endsConnection(error: Error): boolean {
+  return (
+    error instanceof StoreUnavailable || (error instanceof SqlError && /^(08|57P|25P03)/.test(error.code))
+  );
+}
+
 function describeDatabaseError(error: unknown): {
   code: string | null;
   constraint: string | null;

@@ -7,6 +7,7 @@ import {
   type SqlStatement,
   type SqlTransport,
   createSqlDriver,
+  endsConnection,
   toStoreError,
 } from '../driver.ts';
 import { lastRows } from '../rows.ts';
@@ -66,7 +67,7 @@ function createPgTransport(pool: pg.Pool, options: PgDriverOptions): SqlTranspor
         return await sendOn(client, statements.map(queryOf));
       } catch (error) {
         const mapped = toStoreError(error, true);
-        if (mapped instanceof StoreUnavailable) broken = mapped;
+        if (endsConnection(mapped)) broken = mapped;
         throw mapped;
       } finally {
         client.release(broken);
