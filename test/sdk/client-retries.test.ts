@@ -133,6 +133,11 @@ describe('a call that may be repeated', () => {
 
   it('stays refused when another call was faster', async () => {
     const { world, client, task } = await claimedWorld();
+    const stale = { checkpoint: 1, checkpoint_seq: 9 };
+    expect(await errorOf(world, client.tasks.heartbeat(task, stale))).toMatchObject({
+      status: 409,
+      code: 'stale_checkpoint',
+    });
     await client.tasks.complete(task, {});
     expect(await errorOf(world, client.tasks.complete(task, {}))).toMatchObject({
       status: 409,
@@ -145,8 +150,6 @@ describe('a call that may be repeated', () => {
       status: 409,
       repeated: true,
     });
-    const stale = { checkpoint: 1, checkpoint_seq: 9 };
-    expect(await errorOf(world, client.tasks.heartbeat(task, stale))).toMatchObject({ status: 409 });
   });
 });
 
