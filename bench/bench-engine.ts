@@ -11,14 +11,17 @@ import type { StepHandler } from '../src/ports/step-handler.ts';
 const TENANT = 'bench';
 
 /** An effect as cheap as can be: what is measured is the engine, not the handler. */
-const effect: StepHandler = {
+const effectThat = (onCall: () => void): StepHandler => ({
   name: 'effect',
   kind: 'effect',
-  run: () => ({ ok: true, output: { ok: true } }),
-};
+  run: () => {
+    onCall();
+    return { ok: true, output: { ok: true } };
+  },
+});
 
-export function startBenchEngine(store: Store): Engine {
-  const handlers = createHandlerRegistry([noopHandler], [effect]);
+export function startBenchEngine(store: Store, onCall: () => void = () => undefined): Engine {
+  const handlers = createHandlerRegistry([noopHandler], [effectThat(onCall)]);
   if (!handlers.ok) throw new Error(handlers.error.join(', '));
   const engine = createEngine(
     {

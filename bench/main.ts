@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { engineLatency } from './latency.ts';
+import { lateStepCost } from './long-run.ts';
 import { rawStepsPerSecond } from './raw-step.ts';
 import { showSpread, spreadOf } from './statistics.ts';
 import { engineStepsPerSecond } from './throughput.ts';
@@ -21,6 +22,7 @@ const { values } = parseArgs({
 
 const INSTANCES = 1_000;
 const STEPS = 10;
+const STEPS_OF_A_LONG_RUN = 2_000;
 const repetitions = values.quick ? 3 : 7;
 
 const server =
@@ -37,12 +39,15 @@ try {
     progress(`repetition ${n + 1} of ${repetitions}`);
   }
   const latency = await engineLatency(server.url, values.quick ? 50 : 300, STEPS);
+  const late: number[] = [];
+  for (let n = 0; n < repetitions; n += 1) late.push(await lateStepCost(server.url, STEPS_OF_A_LONG_RUN));
   const ratios = engine.map((value, index) => value / (raw[index] ?? value));
   const report = {
     durable_steps_per_second: { engine: spreadOf(engine), raw_statement_per_step: spreadOf(raw) },
     ratio: spreadOf(ratios),
     run_of_10_steps_ms: spreadOf(latency.runsMs),
     round_trips_per_run: latency.roundTripsPerRun,
+    last_100_of_2000_steps_to_first_100: spreadOf(late),
   };
   if (values.json) console.log(JSON.stringify(report));
   else show(report);
@@ -62,6 +67,7 @@ function show(report: {
   readonly ratio: ReturnType<typeof spreadOf>;
   readonly run_of_10_steps_ms: ReturnType<typeof spreadOf>;
   readonly round_trips_per_run: number;
+  readonly last_100_of_2000_steps_to_first_100: ReturnType<typeof spreadOf>;
 }): void {
   const { engine, raw_statement_per_step: rawLoop } = report.durable_steps_per_second;
   console.log(`
@@ -75,5 +81,9 @@ One instance of ${STEPS} steps on an idle server
 
   start to completed             ${showSpread(report.run_of_10_steps_ms, 2)} ms
   round trips                    ${report.round_trips_per_run.toFixed(2)}
+
+One instance of ${STEPS_OF_A_LONG_RUN} steps
+
+  last 100 to first 100 steps    ${showSpread(report.last_100_of_2000_steps_to_first_100, 2)} times as long
 `);
 }
