@@ -34,6 +34,8 @@ export interface Script {
 /** The outside world: every effect that ever happened, in order. */
 export class Ledger {
   readonly entries: LedgerEntry[] = [];
+  /** Told of every call when it begins. */
+  onCall: (entry: LedgerEntry) => void = () => undefined;
 
   of(blockId: string, instanceId?: string): readonly LedgerEntry[] {
     return this.entries.filter(
@@ -60,6 +62,7 @@ export class Ledger {
       abortedAt: null,
     };
     this.entries.push(entry);
+    this.onCall(entry);
     return entry;
   }
 }
