@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { noFaults } from './support/fault-store.ts';
+import { hintFates, queuedHints } from './support/hint-faults.ts';
 import { drawFrom } from './support/random-world.ts';
+import { runScenario } from './support/run-scenario.ts';
 import { scenarios } from './support/scenarios.ts';
 import { SINGLE_FAULTS, checkRun, checkSingleFault, faultless } from './support/single-fault.ts';
 import { DATABASES, useDatabase } from './support/sql-worlds.ts';
+import type { TestEngine } from './support/test-engine.ts';
 
 /** Points that are tried per scenario; all of them are tried over the store in memory. */
 const SAMPLES = { PostgreSQL: 6, PGlite: 6, 'Neon over HTTP': 2 } as const;
@@ -23,6 +27,20 @@ describe.each(DATABASES)('%s', (name) => {
       for (let sample = 0; sample < SAMPLES[name]; sample += 1) {
         const at = draw.below(here.world.calls.calls.length);
         await checkSingleFault(scenario, at, draw.oneOf(SINGLE_FAULTS), here, makeStore);
+      }
+    },
+  );
+
+  it.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
+    '%s: ends by the sweep alone, and doubles nothing when each hint comes one to five times',
+    { timeout: 300_000 },
+    async (_, scenario) => {
+      const expected = await faultless(scenario);
+      for (const fate of [hintFates.dropped, hintFates.repeated]) {
+        const store = await makeStore();
+        const hints = (world: TestEngine) => queuedHints(world, fate);
+        const run = await runScenario(scenario, () => noFaults, { store, hints });
+        checkRun(scenario, run, expected, 0);
       }
     },
   );
