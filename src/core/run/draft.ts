@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../json.ts';
 import type { Changes, FrameWrite, InboxDone, NewTask, SupersedeRows } from './changes.ts';
 import type { Dispatch, Env } from './env.ts';
 import { type FailedLeaf, type Frame, type Leaf, ROOT_KEY, frameKey } from './frame.ts';
+import { rootFrame, unstoredBranches } from './fresh-frames.ts';
 import { InstanceDraft } from './instance-draft.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type NewRow, isVisibleToTemplates } from './output-row.ts';
@@ -85,19 +86,17 @@ export class Draft {
     return this.record.cancelRequestedAt !== null;
   }
 
-  /** The root list is open from the first claim on; its frame is stored when it first says something. */
+  /**
+   * Makes the frames that are not stored because they say nothing yet: the root list's, which is open from the first
+   * claim on, and those of branches at their start. What lies below a branch is found through its frame.
+   */
   ensureRoot(): void {
-    if (this.frames.has(ROOT_KEY)) return;
-    this.putUnstored({
-      blockId: '',
-      branch: null,
-      iteration: '',
-      cursor: 0,
-      leaf: null,
-      detail: { kind: 'root' },
-      state: 'open',
-      startedAt: this.env.now,
-    });
+    for (const frame of this.frames.values()) {
+      for (const branch of unstoredBranches(frame)) {
+        if (!this.frames.has(frameKey(branch))) this.putUnstored(branch);
+      }
+    }
+    if (!this.frames.has(ROOT_KEY)) this.putUnstored(rootFrame(this.env.now));
   }
 
   /** Stores a frame; a cancelled intent is forgotten with it. */

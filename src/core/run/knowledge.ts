@@ -143,13 +143,19 @@ export class Knowledge {
     this.childRows.set(childId, rows);
   }
 
+  /** True when something has to be read before the walk can be finished. */
+  get hasNeeds(): boolean {
+    const needs = this.missing;
+    const sizes = [sizeOf(needs.outputs), sizeOf(needs.state), needs.items.length];
+    return [...sizes, needs.sequences.length, needs.childRows.length].some((size) => size > 0);
+  }
+
   /** The needs noted since the last call; null when there are none. */
   takeNeeds(): Needs | null {
+    if (!this.hasNeeds) return null;
     const needs = this.missing;
     this.missing = emptyNeeds();
-    const sizes = [sizeOf(needs.outputs), sizeOf(needs.state), needs.items.length];
-    const some = [...sizes, needs.sequences.length, needs.childRows.length].some((size) => size > 0);
-    return some ? needs : null;
+    return needs;
   }
 
   /** Takes in what the engine has read; asked-for keys without a value are absent from now on. */

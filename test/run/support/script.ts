@@ -18,8 +18,6 @@ export interface Call {
   readonly blockId: string;
   readonly attempt: number;
   readonly iteration: string;
-  /** How often this block was called in this pass and attempt before, in this run of the instance. */
-  readonly redelivered: number;
   /** 1 for the first run of the instance, 2 after a retry. */
   readonly runNo: number;
   readonly params: Json;

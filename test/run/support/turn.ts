@@ -6,7 +6,7 @@ import { Knowledge } from '../../../src/core/run/knowledge.ts';
 import { earliestWake, settle, settleUntouched } from '../../../src/core/run/settle.ts';
 import type { Claim, TurnCommit } from '../../../src/ports/store/turn.ts';
 import { readNeeds } from '../../../src/engine/read-needs.ts';
-import { callHandler, endOfCall } from './calls.ts';
+import { callHandler } from './calls.ts';
 import { checkCommitted } from './checks.ts';
 import type { Answer } from './script.ts';
 import type { World } from './world.ts';
@@ -154,7 +154,7 @@ async function advanceFully({ world, draft, mayRun, running }: TurnState): Promi
 
 function callPure(state: TurnState, dispatch: Dispatch): void {
   const { draft } = state;
-  const answer = callHandler(state.world, draft, dispatch);
+  const { answer } = callHandler(state.world, draft, dispatch);
   beginCall(draft, dispatch);
   finishCall(draft, dispatch, answer);
 }
@@ -165,10 +165,9 @@ async function startReady(state: TurnState, ready: readonly Dispatch[]): Promise
   if (claimIsIntent) draft.grantByClaim();
   else if (!(await commit(state, null))) return;
   for (const dispatch of ready) {
-    const answer = callHandler(state.world, draft, dispatch);
+    const { answer, at } = callHandler(state.world, draft, dispatch);
     beginCall(draft, dispatch);
-    const finishAt = endOfCall(state.world, draft, dispatch, answer);
-    state.running.set(dispatch.frameKey, { dispatch, answer, finishAt });
+    state.running.set(dispatch.frameKey, { dispatch, answer, finishAt: at });
   }
 }
 
@@ -242,7 +241,8 @@ async function commit(state: TurnState, settled: Settle | null): Promise<boolean
     ...draft.takeChanges(),
     settle: settled,
   };
-  if (world.crashes === 'before_commits' && isFirstTry(world, turn)) throw new Crash();
+  const mayCrash = !isNearlyGivenUp(state);
+  if (world.crashes === 'before_commits' && mayCrash && isFirstTry(world, turn)) throw new Crash();
   const { verdicts } = await world.store.commit([turn]);
   const [verdict] = verdicts;
   if (verdict?.verdict === 'refused') throw new Refused();
@@ -252,11 +252,18 @@ async function commit(state: TurnState, settled: Settle | null): Promise<boolean
   await checkCommitted(world, claim.instanceId);
   world.react(turn);
   world.escalations.push(...draft.takeEscalations());
-  if (world.crashes === 'after_commits' && settled === null && !onlyRepeatsIntents(turn)) throw new Crash();
+  const crashes = world.crashes === 'after_commits' && mayCrash && settled === null;
+  if (crashes && !onlyRepeatsIntents(turn)) throw new Crash();
   if (verdict.granted) draft.grant();
   else draft.withdraw();
   if (settled === null) takeInbox(state, verdict);
   return verdict.granted;
+}
+
+/** After ten redeliveries a leaf is given up (RULINGS A19): that is not what the crashes are for. */
+function isNearlyGivenUp({ running, draft }: TurnState): boolean {
+  const leaves = [...running.values()].map(({ dispatch }) => dispatch.leaf);
+  return [...leaves, ...draft.ready.map(({ leaf }) => leaf)].some((leaf) => leaf.redeliveries >= 8);
 }
 
 /** What a commit says is lost once; the second try goes through. */

@@ -8,6 +8,7 @@ import type { Store } from '../../../src/ports/store/store.ts';
 import type { TurnCommit } from '../../../src/ports/store/turn.ts';
 import { TENANT, newInstance, sequence } from '../../support/turn-builder.ts';
 import type { List } from './blocks.ts';
+import type { CallEnd } from './calls.ts';
 import type { Answer, Call, Crashes, Event, Scenario } from './script.ts';
 
 /** Instant at which every scenario starts, unless it says otherwise: a Monday. */
@@ -31,7 +32,7 @@ export interface World {
   readonly rootId: string;
   readonly calls: Call[];
   /** Instants at which calls that began once end, by what they are calls of. */
-  readonly ends: Map<string, number>;
+  readonly ends: Map<string, CallEnd>;
   /** What was in commits that were lost with a crash. */
   readonly lost: Set<string>;
   readonly escalations: { readonly handler: string; readonly params: Json }[];
@@ -264,7 +265,6 @@ function reactToTasks(world: World, turn: TurnCommit): void {
       blockId: created.blockId,
       attempt: created.attempt,
       iteration: created.iteration,
-      redelivered: 0,
       runNo: turn.runNo,
       params: created.params,
       context: created.context as unknown as Call['context'],

@@ -1,7 +1,8 @@
 import type { ParallelBlock } from '../../definition/document.ts';
 import { cancelBelow } from '../cancel-subtree.ts';
 import type { Draft } from '../draft.ts';
-import { type Frame, type ListEnd, frameKey } from '../frame.ts';
+import { type ListEnd, frameKey } from '../frame.ts';
+import { branchFrame } from '../fresh-frames.ts';
 import {
   type Outcome,
   type Place,
@@ -26,11 +27,15 @@ export function runParallel(draft: Draft, place: Place, block: ParallelBlock, ru
     ends: block.branches.map(() => null),
   }));
   const joinPlace = inside(place, join);
+  const decides = block.fail_fast === true || block.min_successful !== undefined;
   block.branches.forEach((_, branch) => {
     if (branchEnds(draft, joinPlace)[branch] !== null || decided(draft, joinPlace, block)) return;
+    // A branch that has to read first may decide for those behind it.
+    if (decides && draft.knowledge.hasNeeds) return;
     const end = runBranch(draft, joinPlace, branch, runList);
     if (end !== 'open') setEnd(draft, joinPlace, branch, end);
   });
+  if (decides && draft.knowledge.hasNeeds) return 'open';
   if (decided(draft, joinPlace, block)) cancelOpenBranches(draft, joinPlace);
   const ends = branchEnds(draft, joinPlace);
   if (ends.includes(null)) return 'open';
@@ -62,26 +67,11 @@ export function runBranch(
 ): ListEnd | 'open' {
   const join = frameAt(draft, joinPlace);
   const key = frameKey({ blockId: join.blockId, branch, iteration: join.iteration });
-  const frame = draft.frames.get(key) ?? freshBranch(draft, join, branch);
-  const place = inside(joinPlace, frame);
+  if (!draft.frames.has(key)) draft.putUnstored(branchFrame(join, branch));
+  const place = inside(joinPlace, branchFrame(join, branch));
   const end = runList(draft, place);
   if (end === 'drained') removeSubtree(draft, frameAt(draft, place));
   return end;
-}
-
-function freshBranch(draft: Draft, join: Frame, branch: number): Frame {
-  const frame: Frame = {
-    blockId: join.blockId,
-    branch,
-    iteration: join.iteration,
-    cursor: 0,
-    leaf: null,
-    detail: { kind: 'branch' },
-    state: 'open',
-    startedAt: draft.env.now,
-  };
-  draft.putUnstored(frame);
-  return frame;
 }
 
 export function branchEnds(draft: Draft, joinPlace: Place): Ends {

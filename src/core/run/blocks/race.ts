@@ -21,10 +21,12 @@ export function runRace(draft: Draft, place: Place, block: RaceBlock, runList: R
   const join = openFrame(draft, place, block, () => ({ kind: 'race', ends: block.branches.map(() => null) }));
   const joinPlace = inside(place, join);
   block.branches.forEach((_, branch) => {
-    if (branchEnds(draft, joinPlace)[branch] !== null) return;
+    if (branchEnds(draft, joinPlace)[branch] !== null || draft.knowledge.hasNeeds) return;
     const end = runBranch(draft, joinPlace, branch, runList);
     if (end !== 'open') setEnd(draft, joinPlace, branch, end);
   });
+  // A branch that has to read first may win in this very round.
+  if (draft.knowledge.hasNeeds) return 'open';
   const ends = branchEnds(draft, joinPlace);
   const end = decide(ends, block, stopsHere(draft, place));
   if (end === null) return 'open';
