@@ -33,7 +33,10 @@ export interface Sessions {
 
 const POLLS_MAX = 5_000;
 
-async function openSession(url: string, control: pg.Client): Promise<Session> {
+/** A session on any database, with a connection beside it that watches it. */
+export async function openSession(url: string): Promise<Session> {
+  const control = new pg.Client({ connectionString: url });
+  await control.connect();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const found = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -53,7 +56,10 @@ async function openSession(url: string, control: pg.Client): Promise<Session> {
       }
       throw new Error('The session did not wait for anybody.');
     },
-    end: () => client.end(),
+    async end() {
+      await client.end();
+      await control.end();
+    },
   };
 }
 
@@ -101,7 +107,7 @@ export function useSessions(template: DatabaseTemplate): Sessions {
   });
   return {
     async open() {
-      const session = await openSession(connected().database.url, connected().control);
+      const session = await openSession(connected().database.url);
       opened.push(session);
       return session;
     },
