@@ -68,6 +68,8 @@ function waitOfLeaf(
       return wait('lease', id, iteration, since, null, `runs try ${leaf.attempt + 1}`);
     case 'delay':
       return wait('timer', id, iteration, since, wakeAt, 'waits for its delay');
+    case 'send_window':
+      return wait('timer', id, iteration, since, wakeAt, 'waits until its send window opens');
     case 'retry':
       return wait('timer', id, iteration, since, wakeAt, `waits for try ${leaf.attempt + 1} after a failure`);
     case 'handler':

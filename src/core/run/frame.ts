@@ -102,7 +102,16 @@ export interface FailedLeaf {
  * Why a leaf waits (sequences.md 5.2). `sleep` is shown as running: a parked sleep (SETTLE-4). `handler`: only processes of
  * another build can call its handler (RULINGS B8).
  */
-export type WaitReason = 'delay' | 'retry' | 'handler' | 'worker' | 'input' | 'child' | 'event' | 'sleep';
+export type WaitReason =
+  | 'delay'
+  | 'send_window'
+  | 'retry'
+  | 'handler'
+  | 'worker'
+  | 'input'
+  | 'child'
+  | 'event'
+  | 'sleep';
 
 export interface Leaf {
   readonly state: 'running' | 'waiting' | 'failed' | 'cancelled';

@@ -134,6 +134,6 @@ function openWaits(draft: Draft): number {
 }
 
 /** A leaf that waits for one of these is continued by the engine: the instance is `scheduled`. */
-const TIMERS: ReadonlySet<string> = new Set(['delay', 'retry', 'handler']);
+const TIMERS: ReadonlySet<string> = new Set(['delay', 'send_window', 'retry', 'handler']);
 
 const OUTSIDE: ReadonlySet<string> = new Set(['worker', 'input', 'event', 'child']);

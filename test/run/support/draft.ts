@@ -4,7 +4,7 @@ import type { Frame } from '../../../src/core/run/frame.ts';
 import { Knowledge } from '../../../src/core/run/knowledge.ts';
 import type { Claim } from '../../../src/ports/store/turn.ts';
 import type { Scenario } from './script.ts';
-import { createWorld } from './world.ts';
+import { LEASE_MS, createWorld } from './world.ts';
 
 /** The draft that a process finds after another one died right after it had stored its first intents. */
 export async function draftOf(
@@ -17,7 +17,7 @@ export async function draftOf(
     instanceId: world.rootId,
     leaseToken: world.newId(),
     leaseOwner: 'p-1',
-    leaseMs: 60_000,
+    leaseMs: LEASE_MS,
     mode: 'hint',
   });
   if (answer.status !== 'claimed') throw new Error('there is nothing to claim');

@@ -10,7 +10,7 @@ import type { Frontier, InstanceView } from '../../../src/ports/store/reads.ts';
 import { checkCommitted, treeOf } from './checks.ts';
 import type { Call, Crashes, Scenario } from './script.ts';
 import { runDue } from './turn.ts';
-import { type World, createWorld } from './world.ts';
+import { LEASE_MS, type World, createWorld } from './world.ts';
 
 const INSTANTS_MAX = 3000;
 
@@ -75,7 +75,7 @@ async function operate(world: World, kind: 'retry' | 'cancel'): Promise<void> {
     instanceId: world.rootId,
     leaseToken: world.newId(),
     leaseOwner: 'operator',
-    leaseMs: 60_000,
+    leaseMs: LEASE_MS,
     mode: 'operator',
     takeOver: true,
   });

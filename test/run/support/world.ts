@@ -14,6 +14,9 @@ import type { Answer, Call, Crashes, Event, Scenario } from './script.ts';
 /** Instant at which every scenario starts, unless it says otherwise: a Monday. */
 export const START_AT = Date.parse('2027-02-01T09:00:00.000Z');
 
+/** Leases are not renewed here: they outlast every scenario. */
+export const LEASE_MS = 1_000_000_000_000;
+
 const NAMESPACE = 'fulfilment';
 
 interface Planned {
@@ -33,6 +36,8 @@ export interface World {
   readonly calls: Call[];
   /** Instants at which calls that began once end, by what they are calls of. */
   readonly ends: Map<string, CallEnd>;
+  /** Of one leaf, because of crashes. */
+  mostRedeliveries: number;
   /** What was in commits that were lost with a crash. */
   readonly lost: Set<string>;
   readonly escalations: { readonly handler: string; readonly params: Json }[];
@@ -116,6 +121,7 @@ export async function createWorld(scenario: Scenario, crashes: Crashes): Promise
     rootId: root.id,
     calls: [],
     ends: new Map(),
+    mostRedeliveries: 0,
     lost: new Set(),
     escalations: [],
     newId,

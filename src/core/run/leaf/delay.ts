@@ -1,27 +1,31 @@
+import { delayTarget } from '../../calendar/delay-target.ts';
+import { nextOpening } from '../../calendar/send-window.ts';
 import type { StepBlock } from '../../definition/document.ts';
 import type { Draft } from '../draft.ts';
 import type { Leaf } from '../frame.ts';
 import { type Place, frameAt } from '../place.ts';
 
 /**
- * [DELAY-1], [DELAY-3], [DELAY-5]: the target is computed once per pass and kept on the leaf. True when the step has
- * to wait. A dry run does not wait ([DRY-3]).
+ * [DELAY-1], [DELAY-5]: the target is computed once per pass and kept on the leaf. True when the step has to wait. A dry
+ * run does not wait ([DRY-3]).
  */
 export function startDelay(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): boolean {
   if (block.delay === undefined || draft.record.dryRun) return false;
-  const base = draft.env.now;
-  const target = Math.max(base, base + block.delay.duration + jitterOf(draft, block.delay.jitter ?? 0));
-  if (target <= base) return false;
+  const { now, random } = draft.env;
+  const { timezone, config } = draft.record;
+  const holidays = config['holidays'] ?? null;
+  const target = delayTarget({ delay: block.delay, base: now, timezone, holidays, random });
+  if (target <= now) return false;
   draft.putLeaf(frameAt(draft, place), { ...leaf, state: 'waiting', reason: 'delay', wakeAt: target });
   return true;
 }
 
-/** Uniform in [-jitter, +jitter] ms. */
-function jitterOf(draft: Draft, jitter: number): number {
-  return jitter === 0 ? 0 : Math.floor(draft.env.random() * (2 * jitter + 1)) - jitter;
-}
-
-/** True when the delay is over. */
-export function resumeDelay(draft: Draft, leaf: Leaf): boolean {
-  return (leaf.wakeAt ?? 0) <= draft.env.now;
+/** [WIN-2]: true when the step has to wait until its send window opens. A dry run does not wait ([DRY-3]). */
+export function waitForWindow(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): boolean {
+  if (block.send_window === undefined || draft.record.dryRun) return false;
+  const { now } = draft.env;
+  const opening = nextOpening(block.send_window, now, draft.record.timezone);
+  if (opening <= now) return false;
+  draft.putLeaf(frameAt(draft, place), { ...leaf, state: 'waiting', reason: 'send_window', wakeAt: opening });
+  return true;
 }

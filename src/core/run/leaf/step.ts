@@ -6,7 +6,7 @@ import { knows } from '../knows.ts';
 import { type Outcome, type Place, frameAt, moveOn, scopeAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import { breach, isBreached, startClock } from './deadline.ts';
-import { resumeDelay, startDelay } from './delay.ts';
+import { startDelay, waitForWindow } from './delay.ts';
 import { dispatchStep } from './dispatch.ts';
 import { failLeaf } from './end-leaf.ts';
 import { checkGate, openGate } from './gate.ts';
@@ -22,24 +22,29 @@ export function runStep(draft: Draft, place: Place, block: StepBlock): Outcome {
   if (leaf.state !== 'failed' && isBreached(draft, leaf)) return breach(draft, place, block, leaf);
   switch (leaf.reason) {
     case 'delay':
-      return resumeDelay(draft, leaf) ? afterDelay(draft, place, block, leaf) : 'open';
+      return isDue(draft, leaf) ? afterDelay(draft, place, block, leaf) : 'open';
     case 'input':
       return checkGate(draft, place, block, leaf);
+    case 'send_window':
     case 'retry':
     case 'handler':
-      return (leaf.wakeAt ?? 0) <= draft.env.now ? dispatchWhenKnown(draft, place, block, leaf) : 'open';
+      return isDue(draft, leaf) ? goOn(draft, place, block, leaf) : 'open';
     case 'worker':
       return checkTaskTimeout(draft, place, block, leaf);
     case 'sleep':
-      return (leaf.wakeAt ?? 0) <= draft.env.now ? endSleep(draft, place, leaf) : 'open';
+      return isDue(draft, leaf) ? endSleep(draft, place, leaf) : 'open';
     case 'child':
     case 'event':
       return 'open';
     case null:
       if (leaf.state === 'failed') return 'failed';
       if (!leaf.passed.when) return begin(draft, place, block, leaf);
-      return dispatchWhenKnown(draft, place, block, leaf);
+      return goOn(draft, place, block, leaf);
   }
+}
+
+function isDue(draft: Draft, leaf: Leaf): boolean {
+  return (leaf.wakeAt ?? 0) <= draft.env.now;
 }
 
 /** [WHEN-1] to [WHEN-4]: once per pass, before anything else. */
@@ -78,11 +83,17 @@ function delayOrGate(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): 
 }
 
 function afterDelay(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
-  const served = startClock(draft, block, { ...leaf, passed: { ...leaf.passed, delay: true } });
-  if (block.wait_for_input !== undefined && !leaf.passed.gate) return openGate(draft, place, block, served);
-  return dispatchWhenKnown(draft, place, block, served);
+  return goOn(draft, place, block, { ...leaf, passed: { ...leaf.passed, delay: true } });
 }
 
-function dispatchWhenKnown(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
-  return knows(draft, block) ? dispatchStep(draft, place, block, leaf) : 'open';
+/**
+ * 8.1 from 3 on: send window, gate, dispatch. An attempt that has begun is delivered again wherever the window stands
+ * ([WIN-3]).
+ */
+function goOn(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
+  if (!knows(draft, block)) return 'open';
+  if (leaf.dispatchedAt === null && waitForWindow(draft, place, block, leaf)) return 'open';
+  const started = startClock(draft, block, leaf);
+  const asks = block.wait_for_input !== undefined && !leaf.passed.gate;
+  return asks ? openGate(draft, place, block, started) : dispatchStep(draft, place, block, started);
 }

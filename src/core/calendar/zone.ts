@@ -1,0 +1,73 @@
+import { daysFromCivil } from '../expressions/civil-time.ts';
+
+export const MS_OF_HOUR = 3_600_000;
+export const MS_OF_DAY = 86_400_000;
+
+/**
+ * Formatters by zone. Making one costs a tenth of a millisecond, and the map is emptied before names that users make up
+ * can fill the memory.
+ */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+const FORMATTERS_MAX = 500;
+
+/**
+ * Wall-clock time of a zone as if it were UTC: milliseconds since 1970-01-01T00:00:00 local. Calendar arithmetic is plain
+ * arithmetic on it.
+ */
+export function localMsAt(instant: number, zone: string): number {
+  const parts = new Map(
+    formatterOf(zone)
+      .formatToParts(instant)
+      .map(({ type, value }) => [type, value]),
+  );
+  const part = (type: Intl.DateTimeFormatPartTypes): number => Number(parts.get(type) ?? 0);
+  const days = daysFromCivil(part('year'), part('month'), part('day'));
+  const seconds = part('hour') * 3600 + part('minute') * 60 + part('second');
+  const fraction = instant - Math.floor(instant / 1000) * 1000;
+  return days * MS_OF_DAY + seconds * 1000 + fraction;
+}
+
+/**
+ * The instant of a local time ([TZ-2]): one that a clock change skips is moved forward by the length of the gap, one that
+ * exists twice means the earlier instant.
+ */
+export function instantOf(localMs: number, zone: string): number {
+  // A day away from it no zone is still in the offset of the other side of a change.
+  const before = offsetAt(localMs - MS_OF_DAY, zone);
+  const after = offsetAt(localMs + MS_OF_DAY, zone);
+  const candidates = [localMs - before, localMs - after].filter((at) => localMsAt(at, zone) === localMs);
+  return candidates.length === 0 ? localMs - before : Math.min(...candidates);
+}
+
+function offsetAt(instant: number, zone: string): number {
+  return localMsAt(instant, zone) - instant;
+}
+
+/** [TZ-1]: an unknown name is treated as UTC. */
+function formatterOf(zone: string): Intl.DateTimeFormat {
+  const known = formatters.get(zone);
+  if (known !== undefined) return known;
+  if (formatters.size >= FORMATTERS_MAX) formatters.clear();
+  const made = makeFormatter(zone) ?? makeFormatter('UTC');
+  if (made === null) throw new Error('the platform knows no time zone');
+  formatters.set(zone, made);
+  return made;
+}
+
+function makeFormatter(zone: string): Intl.DateTimeFormat | null {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+  } catch {
+    // The formatter has no other way to say that it does not know a zone.
+    return null;
+  }
+}
