@@ -11,8 +11,9 @@ import type {
 import { call, isUuid } from './call.ts';
 import { tenantDatabase } from './database.ts';
 import type { SqlDriver } from './driver.ts';
-import { answerOf, readSequence } from './rows.ts';
+import { answerOf } from './rows.ts';
 import { sequences, triggers } from './schema.ts';
+import { readSequence } from './tables/rows.ts';
 
 const DELETE_SEQUENCE = 'SELECT stepwell.delete_sequence_v1($1, $2)';
 

@@ -5,8 +5,9 @@ import type { StepLogLine } from '../../ports/store/turn.ts';
 import { isUuid, tenantCall } from './call.ts';
 import { tenantDatabase } from './database.ts';
 import type { SqlDriver } from './driver.ts';
-import { answerOf, readAuditRow, readLogLine, readOutputRow } from './rows.ts';
+import { answerOf } from './rows.ts';
 import { auditLog, blockOutputs, stepLogs, taskInstances } from './schema.ts';
+import { readAuditRow, readLogLine, readOutputRow } from './tables/rows.ts';
 
 /**
  * The lists of one instance: rows, audit, logs. Each is one statement that begins at the instance, so that an unknown

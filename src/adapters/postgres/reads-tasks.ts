@@ -4,8 +4,9 @@ import type { ListTasksQuery, TaskStats, WorkerView } from '../../ports/store/re
 import { isUuid, tenantCall } from './call.ts';
 import { tenantDatabase } from './database.ts';
 import type { SqlDriver } from './driver.ts';
-import { answerOf, readTask, readTaskEvent } from './rows.ts';
+import { answerOf } from './rows.ts';
 import { workerTaskEvents, workerTasks } from './schema.ts';
+import { readTask, readTaskEvent } from './tables/rows.ts';
 
 /** A cancelled task is gone from the listings and known from its events only ([WRK-6]). */
 const LISTED: SQL | undefined = or(isNull(workerTasks.closedBy), eq(workerTasks.closedBy, 'timed_out'));

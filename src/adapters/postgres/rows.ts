@@ -1,19 +1,9 @@
 import type { Frame, Leaf } from '../../core/run/frame.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import type { OutputRow } from '../../core/run/output-row.ts';
-import type { TaskEvent, WorkerTask } from '../../ports/store/accept.ts';
-import type { SequenceRecord } from '../../ports/store/catalog.ts';
-import type { AuditRow, Frontier, GateItem, InstanceView } from '../../ports/store/reads.ts';
-import type {
-  Claim,
-  Fact,
-  InboxRow,
-  InstanceRecord,
-  StepLogLine,
-  TurnVerdict,
-} from '../../ports/store/turn.ts';
+import type { WorkerTask } from '../../ports/store/accept.ts';
+import type { Frontier, GateItem, InstanceView } from '../../ports/store/reads.ts';
+import type { Claim, Fact, InboxRow, InstanceRecord, TurnVerdict } from '../../ports/store/turn.ts';
 import type { SqlRows } from './driver.ts';
-import type { auditLog, blockOutputs, stepLogs, workerTaskEvents, workerTasks } from './schema.ts';
 
 /**
  * The JSON border of this adapter: what our own SQL functions answer, as types. The functions build these shapes, tests
@@ -211,15 +201,6 @@ export function readVerdict({ verdict, granted, inbox }: VerdictAnswer): TurnVer
   }
 }
 
-/** What the columns of `sequences` hold, checked there by a constraint and at the door by the document's schema. */
-export function readSequence(row: {
-  readonly status: string;
-  readonly definition: Json;
-  readonly [column: string]: unknown;
-}): SequenceRecord {
-  return row as unknown as SequenceRecord;
-}
-
 export interface FrontierAnswer {
   readonly instance: InstanceView;
   readonly root: StoredFrame | null;
@@ -254,48 +235,4 @@ export function readGates(answer: GatesAnswer): {
 } {
   const items = answer.items.map((item) => ({ ...item, frame: readFrame(item.frame) }));
   return { items, total: answer.total };
-}
-
-/** Words in columns are held to the types by check constraints. */
-type Columns<T extends { $inferSelect: unknown }> = T['$inferSelect'];
-
-export function readOutputRow(row: Columns<typeof blockOutputs>): OutputRow {
-  const { supersededBy: _supersededBy, tenantId: _tenantId, kind, ...columns } = row;
-  return { ...columns, kind: kind as OutputRow['kind'] };
-}
-
-export function readAuditRow(row: Columns<typeof auditLog>): AuditRow {
-  const { ordinal: _ordinal, details, ...columns } = row;
-  return { ...columns, details: details as JsonObject };
-}
-
-export function readLogLine(row: Columns<typeof stepLogs>): StepLogLine {
-  return {
-    blockId: row.blockId,
-    at: row.loggedAt,
-    level: row.level as StepLogLine['level'],
-    message: row.message,
-  };
-}
-
-export function readTask(row: Columns<typeof workerTasks>): WorkerTask {
-  const {
-    iteration: _iteration,
-    closedBy: _closedBy,
-    checkpoint,
-    errorCode: _code,
-    errorDetails: _details,
-    ...task
-  } = row;
-  return {
-    ...task,
-    state: task.state as WorkerTask['state'],
-    resumeCheckpoint: checkpoint,
-    redelivery: task.claimEpoch > 1,
-  };
-}
-
-export function readTaskEvent(row: Columns<typeof workerTaskEvents>): TaskEvent {
-  const { ordinal: _ordinal, tenantId: _tenantId, instanceId: _instanceId, event, ...columns } = row;
-  return { ...columns, event: event as TaskEvent['event'] };
 }
