@@ -166,11 +166,12 @@ function requestCall(
 
 /**
  * RULINGS A22: the intent of a saga action is durable before the effect, so that it can be undone ([I33]), and the one of
- * an at-most-once step, so that it is not called again. So is that of a step which a cancel must let finish, or
- * whose deadline runs: after a crash nothing else says that it had started (17.3), and when ([DL-1]).
+ * an at-most-once step, so that it is not called again. So is that of a step for which it matters that it has begun, and
+ * when: a cancel lets it finish (17.3), its deadline runs ([DL-1]), or its send window may shut meanwhile ([WIN-3]). After
+ * a crash nothing else would say so.
  */
 function needsIntentFirst(draft: Draft, place: Place, block: StepBlock): boolean {
-  if ((block.on_uncertain ?? 'retry') !== 'retry' || !block.cancellable || block.deadline !== undefined)
-    return true;
+  if ((block.on_uncertain ?? 'retry') !== 'retry' || !block.cancellable) return true;
+  if (block.deadline !== undefined || block.send_window !== undefined) return true;
   return place.path.some((key) => draft.frames.get(key)?.detail.kind === 'saga');
 }
