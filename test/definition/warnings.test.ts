@@ -269,6 +269,19 @@ describe('warnings', () => {
     expect(codesOf([each('f', name, [step('a')])])).toEqual(['item_var_name']);
   });
 
+  it('unsupported_member speaks about fan-out members that are not executed, unless they ask for what happens', () => {
+    const usual = { concurrency: 1, on_item_failure: 'fail', collect: false };
+    expect(codesOf([{ ...each('f', 'row', [step('a')]), ...usual }])).toEqual([]);
+    const fanOut = { concurrency: 5, on_item_failure: 'continue', tolerate: { count: 2 }, collect: true };
+    const found = warningsOf(documentOf([{ ...each('f', 'row', [step('a')]), ...fanOut }]));
+    expect(found.map(({ code, path }) => `${code} ${path}`)).toEqual([
+      'unsupported_member blocks[0].concurrency',
+      'unsupported_member blocks[0].on_item_failure',
+      'unsupported_member blocks[0].tolerate',
+      'unsupported_member blocks[0].collect',
+    ]);
+  });
+
   it('item_var_shadowed speaks about a for_each inside another with the same name, however deep', () => {
     const inner = each('inner', 'row', [step('a')]);
     const scope = { type: 'cancellation_scope', id: 's', blocks: [inner] };
