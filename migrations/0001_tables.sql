@@ -75,7 +75,6 @@ CREATE TABLE stepwell.task_instances (
   session_id text,
   concurrency_key text COLLATE "C",
   idempotency_key text COLLATE "C",
-  start_digest text,
   budget jsonb,
   -- Changed by claims, facts and settles: these updates may be cold.
   state stepwell.instance_state NOT NULL,

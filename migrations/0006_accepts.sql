@@ -8,6 +8,9 @@ SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan
 DECLARE
   v_now timestamptz := stepwell.sw_now();
   v_lease jsonb := p -> 'lease';
+  v_count integer := jsonb_array_length(p -> 'instances');
+  -- The lease comes with the row, unless a slot must be found first.
+  v_direct boolean := v_lease IS NOT NULL AND NOT p ? 'keys';
   v_inserted uuid[];
   v_leased uuid[];
   v_known integer;
@@ -21,11 +24,11 @@ BEGIN
     v_delivered := stepwell.note_delivery(p -> 'delivery' ->> 'slug', p -> 'delivery' ->> 'deliveryId', v_tenant,
       (p -> 'instances' -> 0 ->> 'id')::uuid, v_now);
     IF v_delivered IS NOT NULL THEN
-      RETURN json_build_object('now', stepwell.to_ms(v_now), 'started', json_build_array(
-        json_build_object('id', v_delivered, 'deduplicated', true, 'conflict', false)));
+      RETURN json_build_object('now', stepwell.to_ms(v_now), 'started', (
+        SELECT json_build_array(stepwell.repeated_start(i, p -> 'instances' -> 0))
+        FROM stepwell.task_instances i WHERE i.id = v_delivered));
     END IF;
   END IF;
-
   IF p ? 'keys' THEN
     INSERT INTO stepwell.concurrency_keys (tenant_id, concurrency_key)
     SELECT DISTINCT x.v ->> 'tenantId', x.v ->> 'concurrencyKey'
@@ -33,61 +36,71 @@ BEGIN
     ORDER BY 1, 2
     ON CONFLICT DO NOTHING;
   END IF;
+
   WITH inserted AS (
     INSERT INTO stepwell.task_instances (id, sequence_id, run_id, created_at, max_concurrency, priority, dry_run,
       dry_run_auto_approve, tenant_id, namespace, timezone, metadata, config, audit, session_id, concurrency_key,
-      idempotency_key, start_digest, budget, state, next_fire_at, due_at, updated_at, data, progress_at)
+      idempotency_key, budget, state, next_fire_at, due_at, lease_until, lease_token, lease_owner, epoch, started_at,
+      claims_without_progress, claimed_alone, updated_at, data, progress_at)
     SELECT (x.v ->> 'id')::uuid, (x.v ->> 'sequenceId')::uuid, (x.v ->> 'runId')::uuid, v_now,
       (x.v ->> 'maxConcurrency')::integer, (x.v ->> 'priority')::smallint, x.v ? 'dryRun', x.v ? 'dryRunAutoApprove',
       x.v ->> 'tenantId', x.v ->> 'namespace', x.v ->> 'timezone', coalesce(x.v -> 'metadata', '{}'),
       coalesce(x.v -> 'config', '{}'), coalesce(x.v -> 'audit', '[]'), x.v ->> 'sessionId', x.v ->> 'concurrencyKey',
-      x.v ->> 'idempotencyKey', CASE WHEN x.v ? 'idempotencyKey' THEN md5((x.v -> 'data')::text) END, x.v -> 'budget',
-      'scheduled', coalesce(stepwell.from_ms((x.v ->> 'nextFireAt')::bigint), v_now),
-      greatest(stepwell.from_ms((x.v ->> 'nextFireAt')::bigint), v_now), v_now, x.v -> 'data', v_now
-    FROM jsonb_array_elements(p -> 'instances') WITH ORDINALITY AS x(v, position)
+      x.v ->> 'idempotencyKey', x.v -> 'budget',
+      CASE WHEN x.leased THEN 'running' ELSE 'scheduled' END,
+      coalesce(x.fire_at, v_now),
+      CASE WHEN NOT x.leased THEN greatest(x.fire_at, v_now) END,
+      CASE WHEN x.leased THEN v_now + (v_lease ->> 'leaseMs')::bigint * interval '1 millisecond' END,
+      CASE WHEN x.leased THEN (v_lease ->> 'leaseToken')::uuid END,
+      CASE WHEN x.leased THEN v_lease ->> 'leaseOwner' END,
+      CASE WHEN x.leased THEN 1 ELSE 0 END,
+      CASE WHEN x.leased THEN v_now END,
+      CASE WHEN x.leased THEN 1 ELSE 0 END,
+      x.leased AND v_count = 1,
+      v_now, x.v -> 'data', v_now
+    FROM (
+      SELECT e.v, e.position, f.fire_at, v_direct AND (f.fire_at IS NULL OR f.fire_at <= v_now) AS leased
+      FROM jsonb_array_elements(p -> 'instances') WITH ORDINALITY AS e(v, position)
+      CROSS JOIN LATERAL (SELECT stepwell.from_ms((e.v ->> 'nextFireAt')::bigint) AS fire_at) f
+    ) x
     ORDER BY x.position
     ON CONFLICT DO NOTHING
-    RETURNING id
+    RETURNING id, lease_token
   )
-  SELECT coalesce(array_agg(inserted.id), '{}') INTO v_inserted FROM inserted;
+  SELECT coalesce(array_agg(inserted.id), '{}'),
+    array_agg(inserted.id) FILTER (WHERE inserted.lease_token IS NOT NULL)
+  INTO v_inserted, v_leased
+  FROM inserted;
 
-  IF cardinality(v_inserted) < jsonb_array_length(p -> 'instances') AND p ? 'refuseKnownKey' THEN
-    SELECT min(x.position) - 1 INTO v_known
-    FROM jsonb_array_elements(p -> 'instances') WITH ORDINALITY AS x(v, position)
-    WHERE NOT EXISTS (
-      SELECT 1 FROM stepwell.task_instances i WHERE i.id = (x.v ->> 'id')::uuid AND (i.tenant_id = x.v ->> 'tenantId') IS TRUE);
-    IF v_known IS NOT NULL THEN
-      RAISE EXCEPTION '%', v_known USING ERRCODE = 'SW001';
+  IF cardinality(v_inserted) = v_count THEN
+    INSERT INTO stepwell.start_inputs (instance_id, tenant_id, input)
+    SELECT (x.v ->> 'id')::uuid, x.v ->> 'tenantId', x.v -> 'originalInput'
+    FROM jsonb_array_elements(p -> 'instances') AS x(v);
+    IF v_lease IS NULL OR v_direct THEN
+      IF v_count > 1 AND v_direct THEN
+        PERFORM stepwell.mark_alone(coalesce(v_leased, '{}'));
+      END IF;
+      RETURN json_build_object('now', stepwell.to_ms(v_now), 'fresh', true);
     END IF;
+  ELSE
+    PERFORM stepwell.meet_known_starts(p, v_inserted, v_tenant);
   END IF;
-  IF p ? 'delivery' AND cardinality(v_inserted) = 0 THEN
-    UPDATE stepwell.webhook_deliveries d SET instance_id = i.id
-    FROM stepwell.task_instances i
-    WHERE d.slug = p -> 'delivery' ->> 'slug' AND d.delivery_id = p -> 'delivery' ->> 'deliveryId'
-      AND i.tenant_id = v_tenant AND i.idempotency_key = p -> 'instances' -> 0 ->> 'idempotencyKey'
-      AND i.dry_run = p -> 'instances' -> 0 ? 'dryRun';
-  END IF;
-  INSERT INTO stepwell.start_inputs (instance_id, tenant_id, input)
-  SELECT (x.v ->> 'id')::uuid, x.v ->> 'tenantId', x.v -> 'originalInput'
-  FROM jsonb_array_elements(p -> 'instances') AS x(v)
-  WHERE (x.v ->> 'id')::uuid = ANY (v_inserted);
-  IF v_lease IS NOT NULL THEN
+  IF v_lease IS NOT NULL AND NOT v_direct THEN
     SELECT stepwell.take_leases(array_agg(i.id ORDER BY i.id), (v_lease ->> 'leaseToken')::uuid, v_lease ->> 'leaseOwner',
       (v_lease ->> 'leaseMs')::bigint, v_now) INTO v_leased
     FROM stepwell.task_instances i WHERE i.id = ANY (v_inserted) AND i.due_at <= v_now
     HAVING count(*) > 0;
-    PERFORM stepwell.mark_alone(coalesce(v_leased, '{}'));
   END IF;
+  PERFORM stepwell.mark_alone(coalesce(v_leased, '{}'));
 
   -- Looked up in a statement of its own: a twin that was committed while the insert waited is visible only now.
   RETURN json_build_object('now', stepwell.to_ms(v_now), 'started', (
-    SELECT coalesce(json_agg(json_build_object(
-      'id', i.id,
-      'deduplicated', i.id <> (x.v ->> 'id')::uuid,
-      'conflict', i.id <> (x.v ->> 'id')::uuid AND (
-        i.sequence_id <> (x.v ->> 'sequenceId')::uuid OR i.start_digest <> md5((x.v -> 'data')::text)),
-      'claim', CASE WHEN i.id = (x.v ->> 'id')::uuid AND i.lease_token = (v_lease ->> 'leaseToken')::uuid
-        THEN stepwell.claims_json(ARRAY[i.id], v_now) -> 0 END) ORDER BY x.position), '[]')
+    SELECT coalesce(json_agg(CASE
+      WHEN i.id <> (x.v ->> 'id')::uuid THEN stepwell.repeated_start(i, x.v)
+      ELSE json_build_object('id', i.id, 'deduplicated', false, 'conflict', false,
+        'claim', CASE WHEN i.lease_token = (v_lease ->> 'leaseToken')::uuid
+          THEN stepwell.claims_json(ARRAY[i.id], v_now) -> 0 END)
+      END ORDER BY x.position), '[]')
     FROM jsonb_array_elements(p -> 'instances') WITH ORDINALITY AS x(v, position)
     CROSS JOIN LATERAL (
       SELECT s.* FROM stepwell.task_instances s WHERE s.id = (x.v ->> 'id')::uuid AND (s.tenant_id = x.v ->> 'tenantId') IS TRUE
@@ -96,6 +109,43 @@ BEGIN
       WHERE k.tenant_id = x.v ->> 'tenantId' AND k.dry_run = x.v ? 'dryRun' AND k.idempotency_key = x.v ->> 'idempotencyKey'
       LIMIT 1
     ) i));
+END $$;
+
+-- The answer of a start that found an earlier instance. It is compared with the input as that one first came ([INS-8]).
+CREATE FUNCTION stepwell.repeated_start(i stepwell.task_instances, p_asked jsonb) RETURNS json
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN json_build_object('id', i.id, 'deduplicated', true, 'conflict',
+    i.sequence_id <> (p_asked ->> 'sequenceId')::uuid OR (
+      SELECT s.input FROM stepwell.start_inputs s WHERE s.instance_id = i.id) IS DISTINCT FROM p_asked -> 'originalInput');
+END $$;
+
+-- Some instances of a start are there already: by their own id (the same request again) or by their key.
+CREATE FUNCTION stepwell.meet_known_starts(p jsonb, p_inserted uuid[], p_tenant text) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  v_known integer;
+BEGIN
+  IF p ? 'refuseKnownKey' THEN
+    SELECT min(x.position) - 1 INTO v_known
+    FROM jsonb_array_elements(p -> 'instances') WITH ORDINALITY AS x(v, position)
+    WHERE NOT EXISTS (
+      SELECT 1 FROM stepwell.task_instances i WHERE i.id = (x.v ->> 'id')::uuid AND (i.tenant_id = x.v ->> 'tenantId') IS TRUE);
+    IF v_known IS NOT NULL THEN
+      RAISE EXCEPTION '%', v_known USING ERRCODE = 'SW001';
+    END IF;
+  END IF;
+  IF p ? 'delivery' AND cardinality(p_inserted) = 0 THEN
+    UPDATE stepwell.webhook_deliveries d SET instance_id = i.id
+    FROM stepwell.task_instances i
+    WHERE d.slug = p -> 'delivery' ->> 'slug' AND d.delivery_id = p -> 'delivery' ->> 'deliveryId'
+      AND i.tenant_id = p_tenant AND i.idempotency_key = p -> 'instances' -> 0 ->> 'idempotencyKey'
+      AND i.dry_run = p -> 'instances' -> 0 ? 'dryRun';
+  END IF;
+  INSERT INTO stepwell.start_inputs (instance_id, tenant_id, input)
+  SELECT (x.v ->> 'id')::uuid, x.v ->> 'tenantId', x.v -> 'originalInput'
+  FROM jsonb_array_elements(p -> 'instances') AS x(v)
+  WHERE (x.v ->> 'id')::uuid = ANY (p_inserted);
 END $$;
 
 -- Single use: raises when the nonce was used and has not expired.

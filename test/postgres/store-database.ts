@@ -11,7 +11,7 @@ import type { StoreUnderTest } from '../store-contract/store-under-test.ts';
 import { type DatabaseTemplate, createTestDatabase } from '../support/postgres-database.ts';
 
 /** 2027-02-11T08:00:00Z. */
-export const START_AT = 1_802_332_800_000;
+const START_AT = 1_802_332_800_000;
 
 async function migrated(url: string, prepare: (driver: SqlDriver) => Promise<void>): Promise<void> {
   const driver = createPgDriver({ connectionString: url, poolSize: 1 });
@@ -50,7 +50,7 @@ BEGIN
 END $do$`;
 
 /** A store over this driver, whose database has the test clock. Emptying it is cheaper than making a new one. */
-export async function storeUnderTest(driver: SqlDriver): Promise<StoreUnderTest> {
+async function storeUnderTest(driver: SqlDriver): Promise<StoreUnderTest> {
   const store = createPostgresStore(driver);
   const session = await driver.openSession();
   await session.run(MAKE_RESET);

@@ -6,10 +6,12 @@ import type {
   SignalRequest,
   StartAnswer,
   StartRequest,
+  Started,
 } from '../../ports/store/accept.ts';
 import type { InstanceState } from '../../core/run/states.ts';
 import { call, callOr, isUuid } from './call.ts';
 import type { SqlDriver } from './driver.ts';
+import { freshClaim } from './fresh-claim.ts';
 import { type ClaimAnswer, answerOf, readClaim } from './rows.ts';
 
 const START = 'SELECT stepwell.start_v1($1::jsonb)';
@@ -23,15 +25,19 @@ const NONCE_USED = 'SW003';
 
 type FactStore = Pick<AcceptStore, 'start' | 'signal' | 'patchContext' | 'removeExpired'>;
 
-interface StartedAnswer {
-  readonly now: number;
-  readonly started: readonly {
-    readonly id: string;
-    readonly deduplicated: boolean;
-    readonly conflict: boolean;
-    readonly claim?: ClaimAnswer | null;
-  }[];
-}
+/** `fresh`: all instances are new, and those that are due have the lease when one was asked for. */
+type StartedAnswer =
+  | { readonly now: number; readonly fresh: true }
+  | {
+      readonly now: number;
+      readonly fresh?: never;
+      readonly started: readonly {
+        readonly id: string;
+        readonly deduplicated: boolean;
+        readonly conflict: boolean;
+        readonly claim?: ClaimAnswer | null;
+      }[];
+    };
 
 export function createFactStore(driver: SqlDriver): FactStore {
   return {
@@ -47,23 +53,29 @@ export function createFactStore(driver: SqlDriver): FactStore {
 async function start(driver: SqlDriver, request: StartRequest): Promise<StartAnswer> {
   return callOr<StartAnswer>(
     async () => {
-      const { now, started } = answerOf<StartedAnswer>(await driver.query(START, [encodeStart(request)]));
-      return {
-        status: 'ok',
-        now,
-        started: started.map(({ id, deduplicated, conflict, claim }) => ({
-          id,
-          deduplicated,
-          conflict,
-          claim: claim === undefined || claim === null ? null : readClaim(claim),
-        })),
-      };
+      const answer = answerOf<StartedAnswer>(await driver.query(START, [encodeStart(request)]));
+      const { now } = answer;
+      if (answer.fresh) return { status: 'ok', now, started: freshStarts(request, now) };
+      const started = answer.started.map(({ claim, ...rest }) => ({
+        ...rest,
+        claim: claim === undefined || claim === null ? null : readClaim(claim),
+      }));
+      return { status: 'ok', now, started };
     },
     {
       [KNOWN_KEY]: ({ message }) => ({ status: 'known_key', index: Number(message) }),
       [NONCE_USED]: () => ({ status: 'nonce_used' }),
     },
   );
+}
+
+/** What a new instance looks like is known without reading it back. */
+function freshStarts({ instances, lease }: StartRequest, now: number): readonly Started[] {
+  return instances.map((instance) => {
+    const isDue = instance.nextFireAt === null || instance.nextFireAt <= now;
+    const claim = lease === undefined || !isDue ? null : freshClaim(instance, lease, now);
+    return { id: instance.id, deduplicated: false, conflict: false, claim };
+  });
 }
 
 function encodeStart(request: StartRequest): string {

@@ -24,6 +24,11 @@ export function lastRows(result: unknown): SqlRows {
   return last?.rows ?? [];
 }
 
+/** A value as the database would give it back: a copy that shares nothing with the caller's. */
+export function copyJson<T extends Json>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
 /**
  * A frame as it is stored: members that say nothing are left out, since every step writes one. Block, branch and
  * iteration are columns (or, for the root list, known).
@@ -89,15 +94,12 @@ export interface FrameAnswer {
   readonly f: StoredFrame;
 }
 
-export function readFrames(
-  root: StoredFrame | null,
-  others: readonly FrameAnswer[] | null,
-): readonly Frame[] {
+function readFrames(root: StoredFrame | null, others: readonly FrameAnswer[] | null): readonly Frame[] {
   const frames = (others ?? []).map(readFrame);
   return root === null ? frames : [readFrame({ b: '', n: -1, i: '', f: root }), ...frames];
 }
 
-export function readFrame({ b, n, i, f }: FrameAnswer): Frame {
+function readFrame({ b, n, i, f }: FrameAnswer): Frame {
   return {
     blockId: b,
     branch: n === -1 ? null : n,
@@ -127,7 +129,7 @@ export interface InboxAnswer {
   readonly payload: Json;
 }
 
-export function readInbox(rows: readonly InboxAnswer[] | null): readonly InboxRow[] {
+function readInbox(rows: readonly InboxAnswer[] | null): readonly InboxRow[] {
   return (rows ?? []).map(({ seq, id, at, kind, type, payload }) => ({
     seq,
     id,

@@ -64,7 +64,6 @@ export const taskInstances = stepwell.table('task_instances', {
   sessionId: text('session_id'),
   concurrencyKey: text('concurrency_key'),
   idempotencyKey: text('idempotency_key'),
-  startDigest: text('start_digest'),
   budget: json('budget'),
   state: text('state').notNull(),
   nextFireAt: instant('next_fire_at'),
