@@ -72,6 +72,7 @@ export type Event =
   | { readonly at: number; readonly report: string; readonly answer: Answer }
   /** A worker takes the task and works on it. */
   | { readonly at: number; readonly claim: string }
+  | { readonly at: number; readonly cancelChildren: true }
   | { readonly at: number; readonly patch: JsonObject; readonly mode?: 'replace' | 'merge' }
   | { readonly at: number; readonly operate: 'retry' | 'cancel' };
 
@@ -91,6 +92,8 @@ export interface Scenario {
   readonly timezone?: string;
   readonly instanceId?: string;
   readonly startsAt?: number;
+  /** When the instance falls due for the first time, after its creation. */
+  readonly firstRunMs?: number;
   /** Effect handlers that may run at once. */
   readonly room?: number;
   readonly maxContextBytes?: number;

@@ -3,13 +3,13 @@ import { parseSequence } from '../../../src/core/definition/parse-sequence.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import type { Env, HandlerKind } from '../../../src/core/run/draft.ts';
 import { type Plan, compilePlan } from '../../../src/core/run/plan.ts';
-import type { WorkerTask } from '../../../src/ports/store/accept.ts';
 import type { Store } from '../../../src/ports/store/store.ts';
 import type { TurnCommit } from '../../../src/ports/store/turn.ts';
 import { TENANT, newInstance, sequence } from '../../support/turn-builder.ts';
 import type { List } from './blocks.ts';
 import type { CallEnd } from './calls.ts';
-import type { Answer, Call, Crashes, Event, Scenario } from './script.ts';
+import { happen, reactToGates, reactToTasks } from './outside.ts';
+import type { Answer, Call, Crashes, Scenario } from './script.ts';
 
 /** Instant at which every scenario starts, unless it says otherwise: a Monday. */
 export const START_AT = Date.parse('2027-02-01T09:00:00.000Z');
@@ -104,6 +104,7 @@ export async function createWorld(scenario: Scenario, crashes: Crashes): Promise
     config: scenario.config ?? {},
     audit: scenario.audit ?? [],
     timezone: scenario.timezone ?? 'UTC',
+    nextFireAt: scenario.firstRunMs === undefined ? null : startAt + scenario.firstRunMs,
     dryRun: scenario.dryRun ?? false,
     dryRunAutoApprove: scenario.dryRunAutoApprove ?? false,
   });
@@ -204,95 +205,4 @@ function kindOf(handler: string, elapsedMs: number): HandlerKind {
   if (handler.startsWith('worker:')) return 'worker';
   if (handler.startsWith('pure:')) return 'pure';
   return handler.startsWith('gone:') ? 'unavailable' : 'effect';
-}
-
-async function happen(world: World, event: Exclude<Event, { operate: unknown }>): Promise<void> {
-  if ('signal' in event) await send(world, event.to ?? world.rootId, event.signal, event.payload ?? null);
-  else if ('patch' in event) {
-    await world.store.patchContext({
-      tenantId: TENANT,
-      instanceId: world.rootId,
-      factId: world.newId(),
-      sections: event.patch,
-      mode: event.mode ?? 'replace',
-      maxContextBytes: 0,
-    });
-  } else if ('claim' in event) {
-    const task = await openTask(world, event.claim);
-    if (task !== undefined) await claim(world, task);
-  } else await report(world, event.report, event.answer);
-}
-
-async function send(world: World, instanceId: string, signalType: string, payload: Json): Promise<void> {
-  await world.store.signal({ tenantId: TENANT, instanceId, signalId: world.newId(), signalType, payload });
-}
-
-/** A worker takes the open task of a block and reports; nothing happens when there is no such task any more. */
-async function report(world: World, blockId: string, answer: Answer, taskId?: string): Promise<void> {
-  const task = await openTask(world, blockId);
-  if (task === undefined || (taskId ?? task.id) !== task.id) return;
-  const claimed = task.state === 'pending' ? await claim(world, task) : task;
-  // Tasks of a paused instance are not given out: the worker asks again a little later.
-  if (claimed?.state !== 'claimed') {
-    world.plan(world.now + 1000, () => report(world, blockId, answer, task.id));
-    return;
-  }
-  await world.store.reportTask({
-    tenantId: TENANT,
-    taskId: task.id,
-    workerId: WORKER,
-    claimEpoch: claimed.claimEpoch,
-    factId: world.newId(),
-    outcome: answer.ok ? { ok: true, output: answer.output } : { ok: false, ...answer.failure },
-    logs: [],
-  });
-}
-
-const WORKER = 'w-1';
-
-async function openTask(world: World, blockId: string): Promise<WorkerTask | undefined> {
-  const all = { handlerName: null, workerId: null, queueName: null, limit: 1000, offset: 0 };
-  const open = await world.store.listTasks({ tenantId: TENANT, states: ['pending', 'claimed'], ...all });
-  return open.find((known) => known.blockId === blockId);
-}
-
-async function claim(world: World, task: WorkerTask): Promise<WorkerTask | null> {
-  const { handlerName } = task;
-  const request = { tenantId: TENANT, handlerName, workerId: WORKER, version: null, limit: 1000 };
-  await world.store.pollTasks(request);
-  return world.store.getTask(TENANT, task.id);
-}
-
-function reactToTasks(world: World, turn: TurnCommit): void {
-  for (const created of turn.tasksCreated) {
-    const call: Call = {
-      instanceId: turn.instanceId,
-      atMs: world.now - world.startAt,
-      blockId: created.blockId,
-      attempt: created.attempt,
-      iteration: created.iteration,
-      runNo: turn.runNo,
-      params: created.params,
-      context: created.context as unknown as Call['context'],
-      idempotencyKey: created.idempotencyKey,
-      redelivery: false,
-    };
-    world.calls.push(call);
-    const scripted = world.scenario.on !== undefined && Object.hasOwn(world.scenario.on, created.blockId);
-    const answer = scripted ? world.answerOf(call) : 'silent';
-    if (answer === 'silent') continue;
-    world.plan(world.now + answer.takesMs, () => report(world, created.blockId, answer, created.id));
-  }
-}
-
-/** People answer so long after a gate opened. A gate is known by the key under which its answer is kept. */
-function reactToGates(world: World, turn: TurnCommit): void {
-  for (const { frame } of turn.frames) {
-    const gate = frame.leaf?.gate ?? null;
-    if (gate === null || gate.openedAt !== world.now) continue;
-    const answer = world.scenario.answers?.[gate.storeAs];
-    if (answer === undefined) continue;
-    const type = `custom:human_input:${gate.storeAs}`;
-    world.plan(gate.openedAt + answer.afterMs, () => send(world, turn.instanceId, type, answer.payload));
-  }
 }
