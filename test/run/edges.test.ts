@@ -10,7 +10,6 @@ import {
   gate,
   loop,
   parallel,
-  pure,
   race,
   router,
   saga,
