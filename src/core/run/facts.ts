@@ -67,7 +67,7 @@ function pause(draft: Draft): InboxDone['disposition'] {
 }
 
 /** [CAN-1]: the walk that follows cancels what is not protected. A second cancel has no further effect ([CAN-5]). */
-export function requestCancel(draft: Draft): InboxDone['disposition'] {
+function requestCancel(draft: Draft): InboxDone['disposition'] {
   if (draft.cancelling) return 'no_effect';
   draft.instance.set({ cancelRequestedAt: draft.env.now });
   return 'applied';

@@ -144,7 +144,7 @@ export function placeOf(draft: Draft, key: string): Place {
 }
 
 /** True for a frame whose list a cancel does not reach. */
-export function shields(frame: Frame): boolean {
+function shields(frame: Frame): boolean {
   if (frame.detail.kind === 'cancellation_scope') return true;
   if (frame.detail.kind === 'try_catch') return frame.detail.phase === 'finally';
   return frame.detail.kind === 'saga' && frame.detail.phase === 'rollback';

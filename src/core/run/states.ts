@@ -42,4 +42,3 @@ export type NodeState = 'pending' | 'running' | 'waiting' | 'completed' | 'faile
 
 /** Priorities as stored, 0 to 3; the wire writes them capitalised ([ENUM-1]). */
 export const PRIORITIES = ['Low', 'Normal', 'High', 'Critical'] as const;
-export type Priority = (typeof PRIORITIES)[number];

@@ -25,7 +25,7 @@ export async function treeOf(world: World, instanceId: string): Promise<readonly
 const OVER: readonly NodeState[] = ['completed', 'failed', 'cancelled', 'skipped'];
 
 /** What holds for every tree at every commit (sequences.md 7); answers what is broken, in words. */
-export function checkTree(tree: readonly TreeNode[]): readonly string[] {
+function checkTree(tree: readonly TreeNode[]): readonly string[] {
   const nodes = new Map(tree.map((node) => [node.id, node]));
   return [
     ...checkIds(tree),

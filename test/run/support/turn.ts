@@ -43,7 +43,7 @@ class Crash extends Error {}
 class Refused extends Error {}
 
 /** One turn of one instance, as the engine does it, on the virtual clock. */
-export async function runTurn(world: World, claim: Claim): Promise<TurnEnd> {
+async function runTurn(world: World, claim: Claim): Promise<TurnEnd> {
   let running: ReadonlyMap<string, Running> = new Map();
   for (let claimed = claim, reloads = 0; reloads < 50; reloads += 1) {
     const state = await openTurn(world, claimed, running);

@@ -12,7 +12,7 @@ import { happen, reactToGates, reactToTasks } from './outside.ts';
 import type { Answer, Call, Crashes, Scenario } from './script.ts';
 
 /** Instant at which every scenario starts, unless it says otherwise: a Monday. */
-export const START_AT = Date.parse('2027-02-01T09:00:00.000Z');
+const START_AT = Date.parse('2027-02-01T09:00:00.000Z');
 
 /** Leases are not renewed here: they outlast every scenario. */
 export const LEASE_MS = 1_000_000_000_000;
@@ -63,7 +63,7 @@ function idSource(now: () => number): () => string {
   };
 }
 
-export function documentOf(
+function documentOf(
   blocks: List,
   extra: { readonly id: string; readonly name: string; readonly inputSchema?: JsonObject },
 ): JsonObject {
