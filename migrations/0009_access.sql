@@ -13,7 +13,12 @@ BEGIN
       IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'stepwell_app') THEN
         CREATE ROLE stepwell_app NOLOGIN;
       END IF;
-      IF NOT pg_has_role(current_user, 'stepwell_engine', 'USAGE') THEN
+      -- Where the server can tell the two apart (16), the login may become the engine but does not see with its eyes.
+      IF current_setting('server_version_num')::integer >= 160000 THEN
+        IF NOT pg_has_role(current_user, 'stepwell_engine', 'SET') THEN
+          EXECUTE format('GRANT stepwell_engine TO %I WITH INHERIT FALSE, SET TRUE', current_user);
+        END IF;
+      ELSIF NOT pg_has_role(current_user, 'stepwell_engine', 'MEMBER') THEN
         EXECUTE format('GRANT stepwell_engine TO %I', current_user);
       END IF;
       IF NOT pg_has_role(current_user, 'stepwell_app', 'USAGE') THEN
@@ -71,8 +76,9 @@ BEGIN
     EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f.signature);
     EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO stepwell_engine', f.signature);
     IF f.prosecdef THEN
-      EXECUTE format('ALTER FUNCTION %s OWNER TO stepwell_engine', f.signature);
+      -- In this order: afterwards the function is the engine's to give.
       EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO stepwell_app', f.signature);
+      EXECUTE format('ALTER FUNCTION %s OWNER TO stepwell_engine', f.signature);
     ELSIF f.proname IN ('sw_now', 'to_ms', 'from_ms', 'is_terminal', 'instance_json', 'instance_view',
       'task_json', 'inbox_json', 'frames_json') THEN
       EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO stepwell_app', f.signature);

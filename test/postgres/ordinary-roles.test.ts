@@ -1,0 +1,89 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPgDriver } from '../../src/adapters/postgres/drivers/pg.ts';
+import { SCHEMA_VERSION, migrate } from '../../src/adapters/postgres/migrate.ts';
+import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
+import type { Store } from '../../src/ports/store/store.ts';
+import { type PostgresServer, startPostgresServer } from '../support/postgres-server.ts';
+import {
+  TENANT,
+  auditEntry,
+  newInstance,
+  nextId,
+  row,
+  sequence,
+  settleAs,
+  turnOf,
+} from '../support/turn-builder.ts';
+import { commitOne, request, signalOf } from './acts.ts';
+
+/**
+ * A hosted database gives nobody a superuser: the owner may create roles and its own database's objects, and processes
+ * may log in as somebody who owns nothing. A server of its own, since roles belong to the whole server.
+ */
+describe('without a superuser', () => {
+  let server: PostgresServer | undefined;
+  const urlOf = (user: string): string => {
+    if (server === undefined) throw new Error('the server runs while tests run');
+    const url = new URL(server.url);
+    url.username = user;
+    url.pathname = '/hosted';
+    return url.href;
+  };
+
+  beforeAll(async () => {
+    server = await startPostgresServer({ max_connections: '20' });
+    const admin = new pg.Client({ connectionString: server.url });
+    await admin.connect();
+    await admin.query('CREATE ROLE owner LOGIN CREATEROLE CREATEDB');
+    await admin.query('CREATE ROLE process LOGIN');
+    await admin.query('CREATE DATABASE hosted OWNER owner');
+    await admin.end();
+  });
+  afterAll(() => server?.stop());
+
+  async function runOnce(store: Store): Promise<void> {
+    await store.insertSequence(sequence({ name: nextId() }));
+    const lease = { leaseToken: nextId(), leaseOwner: 'p', leaseMs: 60_000 };
+    const answer = await store.start({ instances: [newInstance()], onKnownKey: 'first', lease });
+    if (answer.status !== 'ok') throw new Error(answer.status);
+    const claim = answer.started[0]?.claim ?? null;
+    if (claim === null) throw new Error('the start was claimed');
+    await store.signal(signalOf(claim.instanceId));
+    const writes = { rows: [row()], kv: [{ key: 'k', value: 1 }] };
+    expect(await commitOne(store, turnOf(claim, writes))).toMatchObject({ verdict: 'ok', granted: false });
+    const audit = [auditEntry('running', 'completed')];
+    const ending = turnOf(claim, { rev: 1, seenSeq: 1, audit, settle: settleAs('completed') });
+    expect(await commitOne(store, ending)).toMatchObject({ verdict: 'ok' });
+    expect((await store.claimDue(request())).claims).toEqual([]);
+    for (const tenantId of [TENANT, null]) {
+      expect(await store.getInstance(tenantId, claim.instanceId)).toMatchObject({ state: 'completed' });
+      expect(await store.listOutputs(tenantId, claim.instanceId, { node: true, retry: true })).toHaveLength(
+        1,
+      );
+    }
+    expect(await store.getInstance('other', claim.instanceId)).toBeNull();
+  }
+
+  it('the owner migrates and runs, and sees no row of its own tables', async () => {
+    const driver = createPgDriver({ connectionString: urlOf('owner'), poolSize: 2 });
+    expect(await migrate(driver)).toHaveLength(SCHEMA_VERSION);
+    expect(await migrate(driver)).toEqual([]);
+    await runOnce(createPostgresStore(driver));
+    expect(await driver.query('SELECT count(*)::int FROM stepwell.task_instances', [])).toEqual([[0]]);
+    await driver.close();
+  });
+
+  it('a process that owns nothing runs once it is given the two roles', async () => {
+    const owner = new pg.Client({ connectionString: urlOf('owner') });
+    await owner.connect();
+    await owner.query('GRANT stepwell_app TO process');
+    await owner.query('GRANT stepwell_engine TO process WITH INHERIT FALSE, SET TRUE');
+    await owner.end();
+    const driver = createPgDriver({ connectionString: urlOf('process'), poolSize: 2 });
+    await runOnce(createPostgresStore(driver));
+    expect(await driver.query('SELECT count(*)::int FROM stepwell.task_instances', [])).toEqual([[0]]);
+    await expect(driver.query('DROP TABLE stepwell.kv', [])).rejects.toMatchObject({ code: '42501' });
+    await driver.close();
+  });
+});
