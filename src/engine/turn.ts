@@ -183,9 +183,10 @@ export class Turn {
         () => directory.refresh(this.beganAtMs),
         () => this.lease.leftMs() > 0,
       );
+    // Until something has begun: what is ready may be withheld and made ready again, and stays a redelivery.
+    draft.takenOver &&= !this.begun;
     for (;;) {
       const needs = advance(draft, { room: this.budget.room(this.calls.size), mayRun: this.mayRun });
-      draft.takenOver &&= draft.ready.length === 0;
       if (needs === null) return;
       await readNeeds(this.reads, draft, needs);
     }
@@ -194,7 +195,6 @@ export class Turn {
   /** Pure leaves run at once, one after the other, and share the next commit; what else was ready has its turn after them. */
   private async runPure(draft: Draft, pure: readonly Dispatch[]): Promise<Step> {
     draft.withdraw();
-    this.begun = true;
     for (const dispatch of pure) {
       if (!this.budget.mayStart()) break;
       const outcome = await startCall(this.deps, this.with(draft), dispatch).outcome;

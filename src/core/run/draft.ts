@@ -46,8 +46,9 @@ export class Draft {
   rootEnd: 'drained' | 'failed' | 'cancelled' | null = null;
   /** Why the run was given up as a whole, with the leaf that is to blame ([REC-3]). */
   givenUp: FailedLeaf | null = null;
-  /** True in the first round after a lease was taken over: everything dispatched may have run before ([REC-2]). */
+  /** True after a lease was taken over, until a handler is called: see `mayHaveRun`. */
   takenOver = false;
+  private readonly touched = new Set<string>();
   private pending = noChanges();
   private dirty = new Set<string>();
   /** Leaves that run on the strength of the claim and are not stored as dispatched. */
@@ -104,6 +105,7 @@ export class Draft {
     const key = frameKey(frame);
     this.frames.set(key, frame);
     this.dirty.add(key);
+    this.touched.add(key);
     this.intents.delete(key);
     this.moved = true;
     return key;
@@ -135,6 +137,14 @@ export class Draft {
       branch: frame.branch,
       iteration: frame.iteration,
     });
+  }
+
+  /**
+   * True when the leaf at the cursor of this frame may have been called by the turn whose lease was taken over, although
+   * nothing is stored of it: for the first leaves of a turn the claim is the intent ([REC-2], RULINGS A22).
+   */
+  mayHaveRun(key: string): boolean {
+    return this.takenOver && !this.touched.has(key);
   }
 
   /** The frame as it becomes when the next commit grants its intent. */

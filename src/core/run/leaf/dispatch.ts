@@ -30,11 +30,12 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
     if (uncertain !== null) return uncertain;
   }
   const kind = draft.env.kindOf(block.handler);
-  if (kind === 'elsewhere') return leaveToOthers(draft, place, leaf);
+  if (kind === 'elsewhere') return leaveToOthers(draft, place, block, leaf);
   const occupies = kind === 'effect' && block.handler !== 'sleep' && !draft.record.dryRun;
   const timeoutMs = block.timeout ?? draft.env.defaultsOf(block.handler).timeoutMs ?? null;
   if (occupies && (draft.room <= 0 || draft.env.fits?.(timeoutMs) === false)) {
     draft.runnableLeft = true;
+    if (leaf.dispatchedAt === null && mayHaveRun(draft, place, block)) markAsRun(draft, place, leaf);
     return 'open';
   }
   const resolved = resolveTemplates(block.params ?? {}, viewScope(draft, place, block, leaf.attempt));
@@ -107,16 +108,33 @@ function execute(
  * Another build that is alive has the handler: the instance is put back for its processes, and no worker task is made
  * (RULINGS B8). No attempt is consumed. What may have run before a crash keeps its mark, so that the next call is told.
  */
-function leaveToOthers(draft: Draft, place: Place, leaf: Leaf): Outcome {
+function leaveToOthers(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
   const { now } = draft.env;
   draft.putLeaf(frameAt(draft, place), {
     ...leaf,
     state: 'waiting',
     reason: 'handler',
     wakeAt: now + LEFT_TO_OTHERS_MS,
-    dispatchedAt: leaf.dispatchedAt ?? (draft.takenOver ? now : null),
+    dispatchedAt: leaf.dispatchedAt ?? (mayHaveRun(draft, place, block) ? now : null),
   });
   return 'open';
+}
+
+/** Without a stored intent only the lost lease says that the leaf may have run before ([REC-2]). */
+function mayHaveRun(draft: Draft, place: Place, block: StepBlock): boolean {
+  return draft.mayHaveRun(place.key) && !needsIntentFirst(draft, place, block);
+}
+
+/** The turn that took over may end before the leaf is called again; whoever calls it then has to tell the handler. */
+function markAsRun(draft: Draft, place: Place, leaf: Leaf): void {
+  const { now } = draft.env;
+  draft.putLeaf(frameAt(draft, place), {
+    ...leaf,
+    state: 'waiting',
+    reason: 'retry',
+    wakeAt: now,
+    dispatchedAt: now,
+  });
 }
 
 function requestCall(
@@ -132,8 +150,7 @@ function requestCall(
 ): void {
   const frame = frameAt(draft, place);
   const intentFirst = needsIntentFirst(draft, place, block);
-  // Without a stored intent only the lost lease says that the leaf may have run before ([REC-2]).
-  const again = leaf.dispatchedAt !== null || (draft.takenOver && !intentFirst);
+  const again = leaf.dispatchedAt !== null || mayHaveRun(draft, place, block);
   const running: Leaf = {
     ...leaf,
     state: 'running',
