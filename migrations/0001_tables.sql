@@ -267,6 +267,7 @@ CREATE UNIQUE INDEX worker_tasks_open_key ON stepwell.worker_tasks (instance_id,
 CREATE INDEX worker_tasks_pending_idx ON stepwell.worker_tasks (handler_name, tenant_id, created_at, id)
   WHERE state = 'pending';
 CREATE INDEX worker_tasks_claimed_idx ON stepwell.worker_tasks (heartbeat_at) WHERE state = 'claimed';
+CREATE INDEX worker_tasks_instance_idx ON stepwell.worker_tasks (instance_id);
 CREATE INDEX worker_tasks_listing_idx ON stepwell.worker_tasks (tenant_id, created_at, id);
 
 CREATE TABLE stepwell.worker_task_events (

@@ -161,7 +161,8 @@ BEGIN
   END IF;
 END $$;
 
--- Remembers a delivery for 7 days. Answers the instance of an earlier one, or null when this is the first.
+-- Remembers a delivery for 7 days. Answers the instance of an earlier one, or null when this is the first, also when the
+-- earlier instance has been deleted since.
 CREATE FUNCTION stepwell.note_delivery(
   p_slug text, p_delivery text, p_tenant text, p_instance uuid, p_now timestamptz
 ) RETURNS uuid
@@ -174,6 +175,13 @@ BEGIN
   ON CONFLICT ON CONSTRAINT webhook_deliveries_pkey
   DO UPDATE SET instance_id = excluded.instance_id, expires_at = excluded.expires_at
   WHERE d.expires_at <= p_now;
+  IF FOUND THEN
+    RETURN NULL;
+  END IF;
+  -- In a statement of its own: the insert may have waited for the twin, whose instance it could not see.
+  UPDATE stepwell.webhook_deliveries d SET instance_id = p_instance, expires_at = p_now + interval '7 days'
+  WHERE d.slug = p_slug AND d.delivery_id = p_delivery
+    AND NOT EXISTS (SELECT 1 FROM stepwell.task_instances i WHERE i.id = d.instance_id);
   IF FOUND THEN
     RETURN NULL;
   END IF;

@@ -82,23 +82,33 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   v_ids uuid[];
+  v_tenants text[];
   v_table text;
 BEGIN
-  PERFORM 1 FROM stepwell.sequences s WHERE s.id = p_sequence AND (p_tenant IS NULL OR s.tenant_id = p_tenant) FOR UPDATE;
+  PERFORM 1 FROM stepwell.sequences s
+  WHERE s.id = p_sequence AND (p_tenant IS NULL OR s.tenant_id = p_tenant) FOR UPDATE;
   IF NOT FOUND THEN
     RETURN 'not_found';
   END IF;
-  SELECT array_agg(l.id) INTO v_ids FROM (
-    SELECT i.id FROM stepwell.task_instances i WHERE i.sequence_id = p_sequence ORDER BY i.id FOR UPDATE
+  -- A look without locks first: a sequence in use may have very many instances.
+  IF EXISTS (
+    SELECT 1 FROM stepwell.task_instances i
+    WHERE i.sequence_id = p_sequence AND i.state IN ('scheduled', 'running', 'waiting', 'paused')) THEN
+    RETURN 'in_use';
+  END IF;
+  SELECT array_agg(l.id), array_agg(DISTINCT l.tenant_id) INTO v_ids, v_tenants FROM (
+    SELECT i.id, i.tenant_id FROM stepwell.task_instances i WHERE i.sequence_id = p_sequence ORDER BY i.id FOR UPDATE
   ) l;
   IF EXISTS (
-    SELECT 1 FROM stepwell.task_instances i WHERE i.sequence_id = p_sequence AND NOT stepwell.is_terminal(i.state)) THEN
+    SELECT 1 FROM stepwell.task_instances i
+    WHERE i.sequence_id = p_sequence AND i.state IN ('scheduled', 'running', 'waiting', 'paused')) THEN
     RETURN 'in_use';
   END IF;
   IF v_ids IS NOT NULL THEN
     FOREACH v_table IN ARRAY ARRAY['start_inputs', 'execution_tree', 'block_outputs', 'signal_inbox', 'worker_task_events',
-      'worker_tasks', 'externalized_state', 'kv', 'audit_log', 'journal', 'step_logs', 'webhook_deliveries'] LOOP
-      EXECUTE format('DELETE FROM stepwell.%I WHERE instance_id = ANY ($1)', v_table) USING v_ids;
+      'worker_tasks', 'externalized_state', 'kv', 'audit_log', 'journal', 'step_logs'] LOOP
+      EXECUTE format('DELETE FROM stepwell.%I WHERE tenant_id = ANY ($1) AND instance_id = ANY ($2)', v_table)
+      USING v_tenants, v_ids;
     END LOOP;
     DELETE FROM stepwell.task_instances i WHERE i.id = ANY (v_ids);
   END IF;
