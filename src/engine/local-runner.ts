@@ -1,8 +1,9 @@
 import type { Claim } from '../ports/store/turn.ts';
+import { type ActiveTurns, createActiveTurns } from './active-turns.ts';
 import { localInstant } from './lease.ts';
 import { operate } from './operate.ts';
 import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
-import { Turn } from './turn.ts';
+import type { Turn } from './turn.ts';
 import type { TurnEnd } from './turn-end.ts';
 import { askTwice } from './until-answered.ts';
 import type { TurnDeps } from './turn-deps.ts';
@@ -33,43 +34,54 @@ export interface LocalRunner extends TurnRunner {
 }
 
 export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings): LocalRunner {
-  const turns = new Map<string, Turn>();
-  /** Named claims that have not been answered yet. */
-  const claiming = new Map<string, Promise<void>>();
-  const listeners: ((claim: Claim, end: TurnEnd) => void)[] = [];
-  let draining = false;
-  let idle: (() => void)[] = [];
-
+  const active = createActiveTurns(deps);
+  const turns = active.byInstance;
   const newLease = (): ReturnType<TurnRunner['newLease']> => ({
     leaseToken: deps.ids.newId(),
     leaseOwner: settings.leaseOwner,
     leaseMs: settings.leaseMs,
   });
+  const look = createLook(deps, active, newLease);
+  const room = (): number => (active.draining ? 0 : Math.max(0, settings.maxTurns - turns.size));
 
-  const begin = (claim: Claim, now: number): Turn => {
-    // A turn of this process that still believes in an older lease has lost it.
-    turns.get(claim.instanceId)?.abandon();
-    const turn = new Turn(deps, claim, now);
-    turns.set(claim.instanceId, turn);
-    if (draining) turn.stop();
-    void turn.run().then((end) => {
-      if (turns.get(claim.instanceId) === turn) turns.delete(claim.instanceId);
-      for (const listener of listeners) listener(claim, end);
-      if (turns.size > 0) return;
-      const waiting = idle;
-      idle = [];
-      for (const resolve of waiting) resolve();
-    });
-    return turn;
+  return {
+    get room() {
+      return room();
+    },
+    get activeTurns() {
+      return turns.size;
+    },
+    hasRoom: () => room() > 0,
+    newLease,
+    adopt: (claim) => {
+      active.begin(claim, claim.leaseUntil - settings.leaseMs);
+    },
+    nudge: (target, withinMs = NUDGE_WITHIN_MS) => within(deps, look(target), withinMs),
+    operate: (target, operation) => operateHere(deps, { turns, newLease, look }, target, operation),
+    onTurnEnd: (listener) => active.onEnd(listener),
+    renewLeases: () => renewAll(deps, turns, settings.leaseMs),
+    watchInboxes: () => watchAll(deps, turns),
+    drain: () => active.drain(),
   };
+}
+
+/** Looks at one instance: wakes its turn, or claims it and begins one. Resolves when that turn is calm. */
+function createLook(
+  deps: TurnDeps,
+  active: ActiveTurns,
+  newLease: TurnRunner['newLease'],
+): (target: InstanceTarget) => Promise<void> {
+  const turns = active.byInstance;
+  /** Named claims that have not been answered yet. */
+  const claiming = new Map<string, Promise<void>>();
 
   const claimAndBegin = async (target: InstanceTarget): Promise<Turn | null> => {
     const request = { ...target, ...newLease(), mode: 'hint' as const };
     const answer = await askTwice(() => deps.store.claimOne(request));
-    return answer.status === 'claimed' ? begin(answer.claim, answer.now) : null;
+    return answer.status === 'claimed' ? active.begin(answer.claim, answer.now) : null;
   };
 
-  const look = async (target: InstanceTarget): Promise<void> => {
+  return async (target) => {
     // A claim that is under way may have been made before the fact: the turn that it begins has to look again.
     await claiming.get(target.instanceId);
     const running = turns.get(target.instanceId);
@@ -86,32 +98,6 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
       if (claiming.get(target.instanceId) === answered) claiming.delete(target.instanceId);
     });
     await turn?.calm();
-  };
-
-  return {
-    get room() {
-      return draining ? 0 : Math.max(0, settings.maxTurns - turns.size);
-    },
-    get activeTurns() {
-      return turns.size;
-    },
-    hasRoom: () => !draining && turns.size < settings.maxTurns,
-    newLease,
-    adopt: (claim) => {
-      begin(claim, claim.leaseUntil - settings.leaseMs);
-    },
-    nudge: (target, withinMs = NUDGE_WITHIN_MS) => within(deps, look(target), withinMs),
-    operate: (target, operation) => operateHere(deps, { turns, newLease, look }, target, operation),
-    onTurnEnd: (listener) => {
-      listeners.push(listener);
-    },
-    renewLeases: () => renewAll(deps, turns, settings.leaseMs),
-    watchInboxes: () => watchAll(deps, turns),
-    drain: () => {
-      draining = true;
-      for (const turn of turns.values()) turn.stop();
-      return turns.size === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve));
-    },
   };
 }
 

@@ -1,0 +1,57 @@
+import type { Claim } from '../ports/store/turn.ts';
+import type { TurnDeps } from './turn-deps.ts';
+import type { TurnEnd } from './turn-end.ts';
+import { Turn } from './turn.ts';
+
+/** The turns that run in this process, at most one for each instance. */
+export interface ActiveTurns {
+  readonly byInstance: ReadonlyMap<string, Turn>;
+  /** True from the first call of `drain` on. */
+  readonly draining: boolean;
+  /** Runs a claim in the background. `now` is the database's time of the claim. */
+  begin(claim: Claim, now: number): Turn;
+  /** Calls back after every turn with how it ended. */
+  onEnd(listener: (claim: Claim, end: TurnEnd) => void): void;
+  /** Stops all turns, and those that are begun later, after what they are at; resolves when the last one has ended. */
+  drain(): Promise<void>;
+}
+
+export function createActiveTurns(deps: TurnDeps): ActiveTurns {
+  const turns = new Map<string, Turn>();
+  const listeners: ((claim: Claim, end: TurnEnd) => void)[] = [];
+  let draining = false;
+  let idle: (() => void)[] = [];
+
+  const end = (turn: Turn, claim: Claim, how: TurnEnd): void => {
+    if (turns.get(claim.instanceId) === turn) turns.delete(claim.instanceId);
+    for (const listener of listeners) listener(claim, how);
+    if (turns.size > 0) return;
+    const waiting = idle;
+    idle = [];
+    for (const resolve of waiting) resolve();
+  };
+
+  return {
+    byInstance: turns,
+    get draining() {
+      return draining;
+    },
+    begin(claim, now) {
+      // A turn of this process that still believes in an older lease has lost it.
+      turns.get(claim.instanceId)?.abandon();
+      const turn = new Turn(deps, claim, now);
+      turns.set(claim.instanceId, turn);
+      if (draining) turn.stop();
+      void turn.run().then((how) => end(turn, claim, how));
+      return turn;
+    },
+    onEnd(listener) {
+      listeners.push(listener);
+    },
+    drain() {
+      draining = true;
+      for (const turn of turns.values()) turn.stop();
+      return turns.size === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve));
+    },
+  };
+}
