@@ -1,3 +1,4 @@
+export { sequenceJsonSchema } from '../core/definition/document-schema.ts';
 export {
   type DefinedHandler,
   defineHandler,

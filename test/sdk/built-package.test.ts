@@ -38,7 +38,7 @@ describe('the built package', () => {
     const loaded = await project.node('load.js');
     expect(loaded).toEqual({ exitCode: 0, output: expect.stringMatching(/^\{/) });
     expect(JSON.parse(loaded.output)).toMatchObject({
-      index: ['StepError', 'defineHandler', 'sequence'],
+      index: ['StepError', 'defineHandler', 'sequence', 'sequenceJsonSchema'],
       client: ['ApiError', 'createClient'],
       worker: ['ApiError', 'StepError', 'createClient', 'createWorker', 'defineHandler'],
       testing: ['ApiError', 'createTestEngine'],
