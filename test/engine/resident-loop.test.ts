@@ -110,7 +110,8 @@ describe('the loop of a resident process', () => {
     await world.time.pass(60_000 + SWEEP_MS);
     const again = await world.poll('packing', 'worker-2');
     expect(again).toMatchObject({ id: task?.id, redelivery: true, idempotencyKey: task?.idempotencyKey });
-    if (task !== null) expect(await world.report(task, { ok: true, output: 1 })).toBe('stale');
+    if (task === null) throw new Error('there is no task');
+    expect(await world.report(task, { ok: true, output: 1 })).toBe('stale');
   });
 });
 

@@ -37,11 +37,11 @@ describe('timeouts (15.4)', () => {
     const id = await world.start(await world.publish([step('a', 'packing', { timeout: 5000 })]));
     await world.time.pass(4000);
     const task = await world.poll('packing');
-    expect(task).not.toBeNull();
+    if (task === null) throw new Error('there is no task');
     const ended = await world.untilState(id, 'failed', 1100);
     expect(ended.failure?.error).toMatchObject({ code: 'TIMEOUT' });
-    if (task !== null) expect(await world.report(task, { ok: true, output: {} })).toBe('stale');
-    const events = await world.store.listTaskEvents(TENANT, task?.id ?? '', 10);
+    expect(await world.report(task, { ok: true, output: {} })).toBe('stale');
+    const events = await world.store.listTaskEvents(TENANT, task.id, 10);
     expect(events?.map(({ event }) => event)).toContain('timed_out');
   });
 

@@ -55,8 +55,8 @@ export class Player {
         ...rest,
         outputs: await store.listOutputs(null, id, { node: true, retry: true }),
         audit: await store.listAudit(null, id, 100),
-        state: [...(await store.readState(key, 'all'))].sort(),
-        latest: [...(await store.readOutputs(key, 'all'))].sort(),
+        state: inOrderOfKeys(await store.readState(key, 'all')),
+        latest: inOrderOfKeys(await store.readOutputs(key, 'all')),
         children: (await store.listChildren(null, id))?.map((child) => child.id),
       });
     }
@@ -97,7 +97,12 @@ export class Player {
         return store.voidAllLeases();
       case 'advance':
         return this.underTest.advanceClock(act.ms);
-      default:
+      case 'signal':
+      case 'patchContext':
+      case 'poll':
+      case 'report':
+      case 'heartbeat':
+      case 'releaseSilent':
         return this.fact(act);
     }
   }
@@ -260,6 +265,11 @@ export class Player {
   private pick<T>(among: readonly T[], choice: number): T | null {
     return among.at(-1 - (choice % Math.max(1, Math.min(among.length, 4)))) ?? null;
   }
+}
+
+/** What a store reads as a map has no order of its own. */
+function inOrderOfKeys<T>(map: ReadonlyMap<string, T>): readonly (readonly [string, T])[] {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
 }
 
 function isTerminalWord(word: string | null): boolean {

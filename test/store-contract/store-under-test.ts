@@ -4,7 +4,7 @@ import type { Store } from '../../src/ports/store/store.ts';
 export interface StoreUnderTest {
   readonly store: Store;
   /** Moves the store's clock forward. */
-  advanceClock(ms: number): Promise<void>;
+  readonly advanceClock: (ms: number) => Promise<void>;
   /** Rows per table that no read shows; a store that cannot count leaves it out. */
   rawCounts?(): Promise<Readonly<Record<string, number>>>;
   /** Empties all tables, where that is cheaper than a new store. Without it every test gets a new one. */

@@ -7,7 +7,7 @@ import type { InstanceRow } from './rows.ts';
 import { addTransition, inboxAbove } from './wake.ts';
 
 /** The row when the lease is still held under this epoch and token, live or not. */
-export function heldRow(tx: Tx, ref: LeaseRef): InstanceRow | null {
+function heldRow(tx: Tx, ref: LeaseRef): InstanceRow | null {
   const row = tx.db.instances.get(ref.instanceId);
   const held =
     row !== undefined &&

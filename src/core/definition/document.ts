@@ -16,7 +16,6 @@ export type {
 } from './block.ts';
 export type {
   Compensation,
-  ContextAccess,
   Delay,
   HumanInput,
   RetryPolicy,

@@ -4,12 +4,10 @@ import type { InboxRow, InstanceRecord } from '../../core/run/record.ts';
 
 export type {
   AuditEntry,
-  FrameRef,
   FrameWrite,
   InboxDone,
   InstancePatch,
   JournalEntry,
-  KvWrite,
   NewChild,
   NewTask,
   Settle,
@@ -22,7 +20,6 @@ export type {
   Fact,
   InboxRow,
   InstanceRecord,
-  ParentRef,
   TaskOutcome,
 } from '../../core/run/record.ts';
 

@@ -151,7 +151,7 @@ function requestInit(method: string, { body, raw, tenant = TENANT, headers = {} 
 }
 
 /** The route of a concrete path, fixed segments first. */
-export function routeOf(method: string, path: string): Route | undefined {
+function routeOf(method: string, path: string): Route | undefined {
   const bare = path.replace(/\?.*$/, '');
   const fits = ROUTES.filter((route) => {
     const pattern = route.path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+');

@@ -95,8 +95,8 @@ const noNetwork = {
 };
 
 /** Bytes that differ between processes and calls, and are the same in each run of a test. */
-export function numberedEntropy(seed: string): Entropy {
-  let state = [...seed].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7);
+function numberedEntropy(seed: string): Entropy {
+  let state = Array.from(seed).reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7);
   return {
     bytes: (length) =>
       new Uint8Array(length).map(() => {

@@ -212,7 +212,7 @@ export const scenarios: readonly Scenario[] = [
 function answerOnce(blockId: string, afterMs: number): NonNullable<Scenario['outside']> {
   return async (world, instanceId, elapsedMs) => {
     if (elapsedMs < afterMs) return;
-    const signalId = `01900000-0000-7000-9000-${[...blockId]
+    const signalId = `01900000-0000-7000-9000-${Array.from(blockId)
       .map((c) => c.charCodeAt(0).toString(16))
       .join('')
       .padStart(12, '0')

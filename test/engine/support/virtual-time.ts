@@ -1,5 +1,5 @@
 /** Lets everything run that is ready now: all microtasks, and what they start. */
-export const turnOfEvents = (): Promise<void> =>
+const turnOfEvents = (): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(resolve);
   });
