@@ -21,7 +21,7 @@ export function draftOf(
     record: claim.instance,
     frames: claim.frames,
   });
-  draft.takenOver = claim.takenOver;
+  draft.lostCalls.takenOver = claim.takenOver;
   draft.ensureRoot();
   return draft;
 }

@@ -143,7 +143,7 @@ export class Turn {
     const plan = await untilAnswered(this.deps.clock, load, () => this.lease.leftMs() > 0);
     if (plan === null) throw new Error(`the definition ${instance.sequenceId} cannot be read`);
     const draft = draftOf(this.deps, plan, claim, this.clock.now(), (ms) => this.budget.fits(ms));
-    draft.takenOver &&= !this.begun;
+    draft.lostCalls.takenOver &&= !this.begun;
     this.commits.beginWith(draft);
     this.calls.keep(draft);
     this.commits.takeInbox(draft, claim.inbox);
@@ -184,7 +184,7 @@ export class Turn {
         () => this.lease.leftMs() > 0,
       );
     // Until something has begun: what is ready may be withheld and made ready again, and stays a redelivery.
-    draft.takenOver &&= !this.begun;
+    draft.lostCalls.takenOver &&= !this.begun;
     for (;;) {
       const needs = advance(draft, { room: this.budget.room(this.calls.size), mayRun: this.mayRun });
       if (needs === null) return;

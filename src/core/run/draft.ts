@@ -5,6 +5,7 @@ import { type FailedLeaf, type Frame, type Leaf, ROOT_KEY, frameKey } from './fr
 import { rootFrame, unstoredBranches } from './fresh-frames.ts';
 import { InstanceDraft } from './instance-draft.ts';
 import type { Knowledge } from './knowledge.ts';
+import { LostCalls } from './lost-calls.ts';
 import { type NewRow, isVisibleToTemplates } from './output-row.ts';
 import {
   type Part,
@@ -46,9 +47,7 @@ export class Draft {
   rootEnd: 'drained' | 'failed' | 'cancelled' | null = null;
   /** Why the run was given up as a whole, with the leaf that is to blame ([REC-3]). */
   givenUp: FailedLeaf | null = null;
-  /** True after a lease was taken over, until a handler is called: see `mayHaveRun`. */
-  takenOver = false;
-  private readonly touched = new Set<string>();
+  readonly lostCalls = new LostCalls();
   private pending = noChanges();
   private dirty = new Set<string>();
   /** Leaves that run on the strength of the claim and are not stored as dispatched. */
@@ -103,9 +102,9 @@ export class Draft {
   /** Stores a frame; a cancelled intent is forgotten with it. */
   put(frame: Frame): string {
     const key = frameKey(frame);
+    this.lostCalls.changed(key, this.pending.rows.length);
     this.frames.set(key, frame);
     this.dirty.add(key);
-    this.touched.add(key);
     this.intents.delete(key);
     this.moved = true;
     return key;
@@ -137,14 +136,6 @@ export class Draft {
       branch: frame.branch,
       iteration: frame.iteration,
     });
-  }
-
-  /**
-   * True when the leaf at the cursor of this frame may have been called by the turn whose lease was taken over, although
-   * nothing is stored of it: for the first leaves of a turn the claim is the intent ([REC-2], RULINGS A22).
-   */
-  mayHaveRun(key: string): boolean {
-    return this.takenOver && !this.touched.has(key);
   }
 
   /** The frame as it becomes when the next commit grants its intent. */
@@ -299,6 +290,7 @@ export class Draft {
     changes.frames = frames;
     changes.instance = this.instance.takePatch();
     this.pending = noChanges();
+    this.lostCalls.rowsTaken();
     this.dirty = new Set();
     this.claimed = new Set();
     return changes;

@@ -51,6 +51,7 @@ export function openFrame(draft: Draft, place: Place, block: Block, detail: () =
     startedAt: draft.env.now,
   };
   draft.put(frame);
+  draft.lostCalls.opened(place.key, frameKey(frame));
   return frame;
 }
 

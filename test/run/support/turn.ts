@@ -75,7 +75,7 @@ async function openTurn(
     record: claim.instance,
     frames: claim.frames,
   });
-  draft.takenOver = claim.takenOver;
+  draft.lostCalls.takenOver = claim.takenOver;
   draft.ensureRoot();
   const state: TurnState = {
     world,
@@ -148,7 +148,7 @@ async function advanceFully({ world, draft, mayRun, running }: TurnState): Promi
   const room = (world.scenario.room ?? 32) - running.size;
   for (;;) {
     const needs = advance(draft, { room, mayRun });
-    draft.takenOver &&= draft.ready.length === 0;
+    draft.lostCalls.takenOver &&= draft.ready.length === 0;
     if (needs === null) return;
     await readNeeds(world.store, draft, needs);
   }

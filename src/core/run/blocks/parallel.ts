@@ -67,7 +67,10 @@ export function runBranch(
 ): ListEnd | 'open' {
   const join = frameAt(draft, joinPlace);
   const key = frameKey({ blockId: join.blockId, branch, iteration: join.iteration });
-  if (!draft.frames.has(key)) draft.putUnstored(branchFrame(join, branch));
+  if (!draft.frames.has(key)) {
+    draft.putUnstored(branchFrame(join, branch));
+    draft.lostCalls.opened(joinPlace.key, key);
+  }
   const place = inside(joinPlace, branchFrame(join, branch));
   const end = runList(draft, place);
   if (end === 'drained') removeSubtree(draft, frameAt(draft, place));
