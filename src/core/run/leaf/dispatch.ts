@@ -81,9 +81,7 @@ function execute(
 ): Outcome {
   const { params, kind } = call;
   if (block.handler === 'sleep') {
-    const duration = parseSleep(params);
-    if (!duration.ok) return failLeaf(draft, place, leaf, duration.error);
-    return startSleep(draft, place, block, leaf, duration.value);
+    return startSleep(draft, place, block, leaf, parseSleep(params));
   }
   switch (kind) {
     case 'unavailable':
@@ -122,7 +120,7 @@ function leaveToOthers(draft: Draft, place: Place, block: StepBlock, leaf: Leaf)
 
 /** Without a stored intent only the lost lease says that the leaf may have run before ([REC-2]). */
 function mayHaveRun(draft: Draft, place: Place, block: StepBlock): boolean {
-  return draft.mayHaveRun(place.key) && !needsIntentFirst(draft, place, block);
+  return draft.lostCalls.mayHaveRun(place.key) && !needsIntentFirst(draft, place, block);
 }
 
 /** The turn that took over may end before the leaf is called again; whoever calls it then has to tell the handler. */
