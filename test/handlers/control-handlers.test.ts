@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { failHandler } from '../../src/engine/handlers/fail.ts';
 import { logHandler } from '../../src/engine/handlers/log.ts';
 import { noopHandler } from '../../src/engine/handlers/noop.ts';
-import { parseSleepParams } from '../../src/engine/handlers/sleep.ts';
 import { transformHandler } from '../../src/engine/handlers/transform.ts';
 import type { Json } from '../../src/core/json.ts';
 import { type LoggedLine, stepCall } from './step-call.ts';
@@ -86,23 +85,5 @@ describe('transform', () => {
     for (const params of [null, 'text', [1, { a: null }], { deep: { er: [1.5] } }] satisfies Json[]) {
       expect(await transformHandler.run(stepCall(params))).toEqual({ ok: true, output: params });
     }
-  });
-});
-
-describe('sleep params', () => {
-  it.each([
-    [{}, 100],
-    [{ duration_ms: 0 }, 0],
-    [{ duration_ms: 5000 }, 5000],
-    [{ duration_ms: 315_360_000_000 }, 315_360_000_000],
-    [{ duration_ms: 315_360_000_001 }, 315_360_000_000],
-    [{ duration_ms: 1.5 }, 100],
-    [{ duration_ms: -1 }, 100],
-    [{ duration_ms: '5' }, 100],
-    [{ duration_ms: null }, 100],
-    [null, 100],
-    ['text', 100],
-  ] satisfies [Json, number][])('SLEEP reads %j as %d ms [H-7]', (params, durationMs) => {
-    expect(parseSleepParams(params)).toEqual({ durationMs });
   });
 });

@@ -1,7 +1,6 @@
 import type { StepBlock } from '../../definition/document.ts';
-import type { Failure } from '../../failure.ts';
+import { MAX_DURATION_MS } from '../../definition/scalars.ts';
 import { type Json, isJsonObject, member } from '../../json.ts';
-import { type Result, err, ok } from '../../result.ts';
 import type { Draft } from '../draft.ts';
 import type { Leaf } from '../frame.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
@@ -9,19 +8,15 @@ import { completeLeaf } from './end-leaf.ts';
 import { keepResult } from './result-cache.ts';
 
 const DEFAULT_SLEEP_MS = 100;
-const LONGEST_SLEEP_MS = 315_360_000_000;
 
-/** The duration of the built-in `sleep` (handlers.md 3.3); a value of another kind counts as absent ([H-7]). */
-export function parseSleep(params: Json): Result<number, Failure> {
-  if (!isJsonObject(params)) return ok(DEFAULT_SLEEP_MS);
-  const value = member(params, 'duration_ms');
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return ok(DEFAULT_SLEEP_MS);
-  if (value <= LONGEST_SLEEP_MS) return ok(value);
-  return err({
-    message: 'sleep: duration_ms is longer than ten years',
-    retryable: false,
-    code: 'INVALID_PARAMS',
-  });
+/**
+ * Params of the built-in `sleep` (handlers.md 3.3): the milliseconds of `duration_ms`. A value that is no non-negative
+ * integer counts as absent, which is 100 ms ([H-7]); more than ten years are cut to that, for the handler never fails.
+ */
+export function parseSleep(params: Json): number {
+  const value = isJsonObject(params) ? member(params, 'duration_ms') : undefined;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return DEFAULT_SLEEP_MS;
+  return Math.min(value, MAX_DURATION_MS);
 }
 
 /**
