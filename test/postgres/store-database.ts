@@ -5,7 +5,7 @@ import { createPGliteDriver } from '../../src/adapters/postgres/drivers/pglite.t
 import type { SqlDriver } from '../../src/adapters/postgres/driver.ts';
 import { migrate } from '../../src/adapters/postgres/migrate.ts';
 import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
-import { advanceTestClock, installTestClock } from '../../src/adapters/postgres/test-clock.ts';
+import { advanceTestClock, installTestClock } from './test-clock.ts';
 import { systemClock } from '../../src/adapters/system.ts';
 import type { StoreUnderTest } from '../store-contract/store-under-test.ts';
 import { type DatabaseTemplate, createTestDatabase } from '../support/postgres-database.ts';

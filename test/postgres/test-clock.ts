@@ -1,4 +1,4 @@
-import type { SqlDriver } from './driver.ts';
+import type { SqlDriver } from '../../src/adapters/postgres/driver.ts';
 
 /**
  * Puts the database's clock into the hands of a test: `sw_now` is replaced by a function that reads a table. It needs the
