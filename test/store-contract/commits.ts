@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Json } from '../../src/core/json.ts';
+import type { Leaf } from '../../src/core/run/frame.ts';
 import {
   allDone,
   auditEntry,
@@ -56,6 +57,30 @@ export function describeCommits(makeStore: MakeStore): void {
     const { frames } = await world.frontier(claim.instanceId);
     expect(frames).toHaveLength(3);
     expect(frames).toEqual(expect.arrayContaining([root, moved, pass]));
+  });
+
+  it('a leaf comes back with every member it was written with', async () => {
+    const claim = await world.claim(await world.start());
+    const whole: Required<Leaf> = {
+      state: 'waiting',
+      reason: 'worker',
+      wakeAt: 2_000,
+      attempt: 1,
+      startedAt: 1_000,
+      dispatchedAt: 1_500,
+      redeliveries: 2,
+      passed: { when: true, delay: false, gate: true },
+      gate: null,
+      taskId: nextId(),
+      childId: nextId(),
+      childEnd: 'failed',
+      keyRunId: nextId(),
+      deadlineAt: 3_000,
+      cacheKey: 'k',
+      error: { message: 'm', retryable: true },
+    };
+    await world.apply(turnOf(claim, { frames: [write(frame({ leaf: whole }))] }));
+    expect((await world.frontier(claim.instanceId)).frames).toStrictEqual([frame({ leaf: whole })]);
   });
 
   it('a frame that is removed and written in one commit is there afterwards', async () => {

@@ -61,7 +61,12 @@ const LEAF_DEFAULTS: Omit<Leaf, 'startedAt' | 'passed'> = {
   error: null,
 };
 
-const LEAF_MEMBERS = Object.keys(LEAF_DEFAULTS) as (keyof typeof LEAF_DEFAULTS)[];
+type OptionalLeafMember = { [K in keyof Leaf]-?: object extends Pick<Leaf, K> ? K : never }[keyof Leaf];
+
+/** Members without a default: absent when they say nothing. A record, so that the compiler asks for each of them. */
+const LEAF_OPTIONAL: Record<OptionalLeafMember, true> = { deadlineAt: true, cacheKey: true };
+
+const LEAF_MEMBERS = Object.keys({ ...LEAF_DEFAULTS, ...LEAF_OPTIONAL }) as (keyof typeof LEAF_DEFAULTS)[];
 
 export function storeFrame(frame: Frame): StoredFrame {
   return {
