@@ -1,7 +1,7 @@
 import { advance, finishCall } from '../core/run/advance.ts';
 import type { Settle } from '../core/run/changes.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
-import { earliestWake, settle, settleUntouched, terminalState } from '../core/run/settle.ts';
+import { earliestWake, nextWake, settle, settleUntouched, terminalState } from '../core/run/settle.ts';
 import { isTerminal } from '../core/run/states.ts';
 import { StoreUnavailable } from '../ports/store/store.ts';
 import type { Claim } from '../ports/store/turn.ts';
@@ -167,7 +167,7 @@ export class Turn {
     if (pure.length > 0) draft.runnableLeft = true;
     const ready = draft.ready.filter((dispatch) => !dispatch.pure);
     if (ready.length > 0) return this.startReady(draft, ready);
-    if (this.calls.size > 0) return this.waitDurably(draft, null);
+    if (this.calls.size > 0) return this.waitDurably(draft, nextWake(draft));
     if (draft.runnableLeft && this.budget.mayStart()) return this.waitDurably(draft, null);
     const wake = earliestWake(draft);
     if (wake !== null && this.waitsInPlace(draft, wake)) return this.waitDurably(draft, wake);

@@ -73,6 +73,42 @@ describe('timeouts (15.4)', () => {
 });
 
 describe('sleeps and delays', () => {
+  it('PAR-1: a delay, a retry and a sleep end in time although a handler of another branch still runs', async () => {
+    const world = new TestEngine({
+      scripts: {
+        slow: { takesMs: 600_000 },
+        quick: {},
+        flaky: {
+          outcome: (call) =>
+            call.attempt === 0
+              ? { ok: false, failure: { message: 'not yet', retryable: true } }
+              : { ok: true, output: null },
+        },
+      },
+    });
+    world.boot({ settings: RARE_SWEEP });
+    const delayed = step('delayed', 'quick', { delay: { duration: 5000 } });
+    const again = step('again', 'flaky', { retry: RETRY });
+    const id = await world.start(
+      await world.publish([
+        parallel(
+          'p',
+          [step('long', 'slow')],
+          [delayed],
+          [again],
+          [sleepStep('nap', 7000), step('awake', 'quick')],
+        ),
+      ]),
+    );
+    const startedAt = world.time.now;
+    await world.time.pass(10_000);
+    const calledAfter = (block: string): number[] => world.ledger.of(block).map(({ at }) => at - startedAt);
+    expect(calledAfter('delayed')).toEqual([5000]);
+    expect(calledAfter('again')).toEqual([0, 1000]);
+    expect(calledAfter('awake')).toEqual([7000]);
+    expect((await world.untilEnded(id, 600_000)).state).toBe('completed');
+  });
+
   it('SETTLE-4: a long sleep is parked: running, without a lease, due when it ends, and exact', async () => {
     const world = new TestEngine({ scripts: { quick: {} } });
     world.boot({ settings: RARE_SWEEP });

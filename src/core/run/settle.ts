@@ -102,9 +102,22 @@ function addErrorRow(draft: Draft, leaf: FailedLeaf): void {
 
 /** The earliest instant at which something of the run falls due; null when only facts can move it. */
 export function earliestWake(draft: Draft): number | null {
-  const wakes = [...waitingLeaves(draft).map((wait) => wait.wakeAt), ...pollingLoops(draft)];
-  const known = wakes.filter((at) => at !== null);
-  return known.length === 0 ? null : Math.min(...known);
+  return earliestOf(wakesOf(draft));
+}
+
+/** The earliest instant still to come: what is due already and waits for room is not waited for. */
+export function nextWake(draft: Draft): number | null {
+  return earliestOf(wakesOf(draft).filter((at) => at > draft.env.now));
+}
+
+function wakesOf(draft: Draft): readonly number[] {
+  return [...waitingLeaves(draft).map((wait) => wait.wakeAt), ...pollingLoops(draft)].filter(
+    (at) => at !== null,
+  );
+}
+
+function earliestOf(instants: readonly number[]): number | null {
+  return instants.length === 0 ? null : Math.min(...instants);
 }
 
 interface Wait {
