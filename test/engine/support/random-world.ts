@@ -206,7 +206,8 @@ async function endAll(
     const end = ends[index];
     const cancelled = plan.people === 'cancelling' && (await world.view(id)).cancelRequestedAt !== null;
     const fine = cancelled || (scenario.alsoFine?.(end?.outputs ?? {}) ?? false);
-    if (!fine) expect(end, scenario.name).toEqual((await expectedEnd(scenario)).end);
+    const { name } = scenario;
+    if (!fine) expect({ name, end }).toEqual({ name, end: (await expectedEnd(scenario)).end });
     expect(isTerminal((await world.view(id)).state)).toBe(true);
   }
   checkEffects(world.ledger.entries, losses.lost, plan.people === 'none');
