@@ -2,7 +2,6 @@ import type { Block, ForEachBlock } from './document.ts';
 import { shorten } from './path.ts';
 import type { BlockVisit } from './walk.ts';
 import type { Warn } from './warning.ts';
-import { warnUnsupported } from './warnings-unsupported.ts';
 
 /** Names that templates read as roots, so an item under such a name cannot be one (2.4). */
 const TEMPLATE_ROOTS = new Set([
@@ -56,7 +55,6 @@ export function warnAboutComposite(
       if (block.steps.length === 0) warn('empty_saga', 'the saga has no steps', ['steps']);
       return;
     case 'for_each':
-      warnUnsupported(block, warn);
       return warnItemVar(block, visit, warn);
     case 'loop':
     case 'sub_sequence':

@@ -4,6 +4,7 @@ import { documentLists, walkBlocks, type BlockVisit } from './walk.ts';
 import { warnAboutComposite } from './warnings-composite.ts';
 import { warnAboutTexts } from './warnings-text.ts';
 import { warnAboutStep } from './warnings-step.ts';
+import { unsupportedOfSequence, warnUnsupported } from './warnings-unsupported.ts';
 import type { Warn, Warning } from './warning.ts';
 
 /**
@@ -14,7 +15,7 @@ export function documentWarnings(
   document: SequenceDocument,
   knownHandlers?: ReadonlySet<string>,
 ): readonly Warning[] {
-  const warnings: Warning[] = [];
+  const warnings: Warning[] = [...unsupportedOfSequence(document)];
   warnAboutInterceptors(document, warnings);
   const mainIds = idsOf(document.blocks);
   for (const { name, blocks } of documentLists(document)) {
@@ -25,6 +26,7 @@ export function documentWarnings(
       else warnAboutComposite(visit.block, visit, warn);
       if (name === 'blocks') warnUnreachable(visit, warn);
       else warnNestedCleanup(visit, name, warn);
+      warnUnsupported(visit.block, warn);
       warnAboutTexts(visit, ids, warn);
     }
   }
