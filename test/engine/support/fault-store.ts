@@ -25,9 +25,12 @@ export interface Fault {
 export interface StoreCall {
   /** From 0, over all processes that share the plan. */
   readonly index: number;
+  readonly at: number;
   readonly operation: keyof Store;
   readonly process: string;
   readonly args: readonly unknown[];
+  /** What became of it. */
+  fault: Fault | null;
 }
 
 /** Decides what becomes of each call. */
@@ -48,10 +51,14 @@ export function faultStore(inner: Store, gate: ProcessGate, log: CallLog, plan: 
     args: readonly unknown[],
     carryOut: () => Promise<unknown>,
   ): Promise<unknown> => {
-    const entry: StoreCall = { index: log.calls.length, operation, process: gate.name, args };
+    const entry: StoreCall = {
+      ...{ index: log.calls.length, at: gate.time.now, operation, process: gate.name, args },
+      fault: null,
+    };
     if (!gate.isAlive) return never();
     log.calls.push(entry);
-    return answer(gate, plan, plan.decide(entry), carryOut);
+    entry.fault = plan.decide(entry);
+    return answer(gate, plan, entry.fault, carryOut);
   };
   return new Proxy(inner, {
     get: (target, name) => {

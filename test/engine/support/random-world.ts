@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { isTerminal } from '../../../src/core/run/states.ts';
-import { LEASE_MS } from './engine-process.ts';
+import { LEASE_MS, SWEEP_MS } from './engine-process.ts';
 import type { Fault, FaultKind, FaultPlan } from './fault-store.ts';
 import { hintFates, queuedHints } from './hint-faults.ts';
 import { type ScenarioRun, describeRun, endOf, hasEnded, serve, startSurely } from './run-scenario.ts';
@@ -211,17 +211,19 @@ async function endAll(
     expect(isTerminal((await world.view(id)).state)).toBe(true);
   }
   checkEffects(world.ledger.entries, losses.lost, plan.people === 'none');
-  await checkLeftovers(world, ends, runs);
+  await checkLeftovers(world, plan, ends, runs);
 }
 
 /** Whoever was frozen wakes up; nothing changes any more, and nobody holds anything. */
 async function checkLeftovers(
   world: TestEngine,
+  plan: WorldPlan,
   ends: readonly unknown[],
   runs: readonly Running[],
 ): Promise<void> {
   const calls = world.ledger.entries.length;
-  await world.time.pass(4 * LEASE_MS + RECOVERY_MS);
+  const asleep = plan.kinds.some((kind) => kind.startsWith('freeze') || kind.startsWith('slow'));
+  await world.time.pass(asleep ? 3 * LEASE_MS + RECOVERY_MS : SWEEP_MS);
   expect(await Promise.all(runs.map(({ id }) => endOf(world, id)))).toEqual(ends);
   expect(world.ledger.entries.length).toBe(calls);
   const all = await world.store.listInstances({

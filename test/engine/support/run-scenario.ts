@@ -114,7 +114,12 @@ export async function describeRun(world: TestEngine, instanceId: string): Promis
   const frontier = await world.store.getFrontier(TENANT, instanceId);
   const lines = [
     JSON.stringify(frontier, null, 1),
-    ...world.calls.calls.slice(-30).map((call) => `${call.index} ${call.process} ${call.operation}`),
+    ...world.calls.calls
+      .slice(-30)
+      .map(({ index, process, operation, fault }) => `${index} ${process} ${operation} ${fault?.kind ?? ''}`),
+    ...world.calls.calls
+      .filter(({ fault }) => fault !== null)
+      .map(({ index, fault }) => `${index}: ${fault?.kind}`),
     ...world.log().slice(-20),
   ];
   return lines.join('\n');
