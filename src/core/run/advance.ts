@@ -9,6 +9,7 @@ import type { Needs } from './knowledge.ts';
 import { settleAttempt } from './leaf/attempt.ts';
 import { failLeaf } from './leaf/end-leaf.ts';
 import { freshLeaf } from './leaf/fresh-leaf.ts';
+import { markLostCalls } from './leaf/mark-lost-calls.ts';
 import { ROOT_PLACE, addNodeRow, frameAt, placeOf, removeBelow } from './place.ts';
 import { currentList, innerIteration } from './plan.ts';
 import { goTo } from './settle.ts';
@@ -24,7 +25,12 @@ export function advance(
 ): Needs | null {
   draft.withdraw();
   draft.runnableLeft = false;
-  if (draft.terminal || (!draft.cancelling && (draft.state === 'paused' || !options.mayRun))) return null;
+  if (draft.terminal) return null;
+  if (!draft.cancelling && draft.state === 'paused') {
+    markLostCalls(draft);
+    return null;
+  }
+  if (!draft.cancelling && !options.mayRun) return null;
   walk(draft, options);
   // What was ready when its branch was visited may have been cancelled by a later one, such as the winner of a race.
   draft.ready = draft.ready.filter((dispatch) => draft.frames.get(dispatch.frameKey)?.state === 'open');

@@ -210,7 +210,7 @@ async function endAll(
     if (!fine) expect({ name, end }).toEqual({ name, end: (await expectedEnd(scenario)).end });
     expect(isTerminal((await world.view(id)).state)).toBe(true);
   }
-  checkEffects(world.ledger.entries, losses.lost, plan.people === 'none');
+  checkEffects(world.ledger.entries, losses.lost);
   await checkLeftovers(world, plan, ends, runs);
 }
 

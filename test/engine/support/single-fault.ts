@@ -69,7 +69,7 @@ export function checkRun(scenario: Scenario, run: ScenarioRun, expected: Scenari
 }
 
 /** Each attempt is called once, and once more for each process that was lost; then the handler is told ([REC-2]). */
-export function checkEffects(calls: readonly LedgerEntry[], lost: number, told = true): void {
+export function checkEffects(calls: readonly LedgerEntry[], lost: number): void {
   const attempts = new Map<string, LedgerEntry[]>();
   const keys = new Map<string, string>();
   for (const call of calls) {
@@ -83,7 +83,7 @@ export function checkEffects(calls: readonly LedgerEntry[], lost: number, told =
   expect(new Set(keys.values()).size).toBe(keys.size);
   for (const [attempt, entries] of attempts) {
     expect(entries.length, `calls of ${attempt}`).toBeLessThanOrEqual(1 + lost);
-    if (told) expect(entries.slice(1).every(({ redelivery }) => redelivery)).toBe(true);
+    expect(entries.slice(1).every(({ redelivery }) => redelivery)).toBe(true);
   }
 }
 

@@ -185,7 +185,7 @@ function requestCall(
  * when: a cancel lets it finish (17.3), its deadline runs ([DL-1]), or its send window may shut meanwhile ([WIN-3]). After
  * a crash nothing else would say so.
  */
-function needsIntentFirst(draft: Draft, place: Place, block: StepBlock): boolean {
+export function needsIntentFirst(draft: Draft, place: Place, block: StepBlock): boolean {
   if ((block.on_uncertain ?? 'retry') !== 'retry' || !block.cancellable) return true;
   if (block.deadline !== undefined || block.send_window !== undefined) return true;
   return place.path.some((key) => draft.frames.get(key)?.detail.kind === 'saga');
