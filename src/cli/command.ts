@@ -2,7 +2,7 @@ import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from 'c
 import type { Advice } from '../core/advice.ts';
 import { nearestName } from '../core/definition/did-you-mean.ts';
 import type { Result } from '../core/result.ts';
-import { systemTerminal, type Terminal } from './terminal.ts';
+import { systemTerminal, type Terminal, wrapped } from './terminal.ts';
 
 /** What a command came to: nothing more to say, or what went wrong and what to do next. */
 export type CommandResult = Result<null, Advice>;
@@ -35,10 +35,15 @@ export function defineCliCommand<const Args extends ArgsDef>(spec: CommandSpec<A
   });
 }
 
+const ADVICE_INDENT = ' '.repeat(6);
+
 function showAdvice(advice: Advice, terminal: Terminal): void {
   const { red, dim } = terminal.palette;
   terminal.note(`${red('Error')} ${advice.message}`);
-  for (const line of advice.next.split('\n')) terminal.note(dim(`      ${line}`));
+  // Only a terminal has columns: what goes to a file or a pipe keeps its lines.
+  const width = (process.stderr.columns ?? Number.POSITIVE_INFINITY) - ADVICE_INDENT.length;
+  const lines = advice.next.split('\n').flatMap((line) => wrapped(line, width));
+  for (const line of lines) terminal.note(dim(`${ADVICE_INDENT}${line}`));
 }
 
 function argumentProblem(args: Readonly<Record<string, unknown>>, known: ArgsDef): Advice | null {

@@ -22,6 +22,8 @@ export interface RunningServer {
   readonly url: string;
   readonly version: string;
   readonly userHandlerNames: readonly string[];
+  /** False while the database lacks migrations or does not answer. */
+  readonly isReady: () => boolean;
   /** Instances that are being worked on now. */
   readonly activeTurnCount: () => number;
   /** Takes nothing new, waits for what runs, closes the database. False when something still ran after `graceMs`. */
@@ -62,6 +64,7 @@ export async function openServer(
     url: `http://${host.includes(':') ? `[${host}]` : host}:${server.value.port}`,
     version,
     userHandlerNames: registry.value.userNames,
+    isReady: () => parts.engine.loop.isAlive,
     activeTurnCount: () => parts.engine.runner.activeTurns,
     stop: async (graceMs) => {
       cancelStart();

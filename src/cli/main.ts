@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { defineCommand, runMain } from 'citty';
 import { packageFacts } from './package-facts.ts';
+import { showUsage } from './usage.ts';
 
 /** `stepwell`: each command is loaded when it is called, so that small ones start fast. */
 const main = defineCommand({
@@ -32,4 +33,4 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-await runMain(main);
+await runMain(main, { showUsage });

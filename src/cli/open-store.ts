@@ -112,5 +112,7 @@ async function migrateWithNotice(driver: SqlDriver, onProgress: OnProgress): Pro
 /** The whole chain: the cause says what is wrong, the outer message where. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${textOf(error.cause)}`;
+  if (error.cause === undefined) return error.message;
+  const cause = textOf(error.cause);
+  return cause === error.message ? cause : `${error.message}: ${cause}`;
 }

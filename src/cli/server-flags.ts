@@ -5,11 +5,27 @@ import type { SettingKey, Settings } from './settings.ts';
 
 /** Flags of `dev` and `serve`. Each stands for a setting; the rest is set by the environment or a config file. */
 export const serverArgs = {
-  port: { type: 'string', description: 'Port to listen on; 0 lets the system choose. Default 8080.' },
-  data: { type: 'string', description: 'Folder of the embedded database. Default ./.stepwell.' },
-  handlers: { type: 'string', description: 'File with your own handlers (.ts or .js).' },
-  'tick-ms': { type: 'string', description: "How often other processes' work is looked for. Default 100." },
-  'cron-tick-secs': { type: 'string', description: 'How often schedules are checked. Default 10.' },
+  port: {
+    type: 'string',
+    valueHint: 'number',
+    description: 'Port to listen on; 0: any free one. (default: 8080)',
+  },
+  data: {
+    type: 'string',
+    valueHint: 'folder',
+    description: 'Folder of the database. (default: ./.stepwell)',
+  },
+  handlers: { type: 'string', valueHint: 'file', description: 'File with your own handlers (.ts or .js).' },
+  'tick-ms': {
+    type: 'string',
+    valueHint: 'ms',
+    description: "How often to look for other processes' work. (default: 100)",
+  },
+  'cron-tick-secs': {
+    type: 'string',
+    valueHint: 'secs',
+    description: 'How often to check schedules. (default: 10)',
+  },
   json: { type: 'boolean', description: 'Print one JSON object per line.', default: false },
   quiet: { type: 'boolean', description: 'Print warnings and errors only.', default: false },
 } as const;

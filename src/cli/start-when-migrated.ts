@@ -22,6 +22,7 @@ export async function startWhenMigrated(
     if (cancelled) return;
     if (problem === null) {
       loop.start();
+      if (told) onProgress('Ready now.');
       return;
     }
     if (!told) onProgress(`Not ready: ${problem} Waiting.`);

@@ -56,6 +56,17 @@ export function systemTerminal(): Terminal {
   };
 }
 
+/** Lines of at most `width` characters, broken between words; a word longer than a line stays whole. */
+export function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
+}
+
 /** Text from documents and payloads must not steer the terminal: control characters are shown, not sent. */
 export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, (char) =>

@@ -87,12 +87,47 @@ describe('the client commands', () => {
     expect(stderr).not.toMatch(/\n\s+at /);
   });
 
+  it('name the next command for the same server, and take its address as the start screen shows it', async () => {
+    const published = await runCli(['publish', 'ask.json', '--url', `${server.url}/api/v1/`], { cwd });
+    expect(published.stdout).toContain(`Next: npx stepwell start ask --data '{}' --url ${server.url}`);
+    expect(published.code).toBe(0);
+  });
+
+  it('say where a file is no JSON, and list all problems of a document once', async () => {
+    writeFileSync(join(cwd, 'syntax.json'), '{\n  "name": "x",\n}');
+    expect((await stepwell('publish', 'syntax.json')).stderr).toContain(
+      'is not JSON: it has an unexpected character, line 3, column 1',
+    );
+    const blocks = [
+      { type: 'stpe', id: 'a' },
+      { type: 'step', id: 'b' },
+    ];
+    writeFileSync(join(cwd, 'problems.json'), JSON.stringify({ name: 'problems', blocks }));
+    const { stderr } = await stepwell('publish', 'problems.json');
+    expect(stderr).toContain(
+      'Error unprocessable entity: 2 problems\n      blocks[0].type: unknown block type',
+    );
+    expect(stderr).toContain('\n      blocks[1].handler: missing field');
+  });
+
   it('say how to start a server when there is none', async () => {
     const { code, stderr } = await runCli(['get', 'x', '--url', 'http://127.0.0.1:9'], { cwd });
     expect(code).toBe(1);
     expect(stderr).toContain('no server answers at http://127.0.0.1:9');
     expect(stderr).toContain('stepwell dev');
   });
+});
+
+describe('the help', () => {
+  it.each([['--help'], ['dev', '--help'], ['start', '--help'], ['signal', '--help'], ['migrate', '--help']])(
+    'fits a terminal of 80 columns: %s %s',
+    async (...args) => {
+      const { code, stdout } = await runCli(args, { cwd });
+      expect(code).toBe(0);
+      expect(stdout).toContain('Usage: stepwell');
+      expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    },
+  );
 });
 
 describe('the server commands', () => {

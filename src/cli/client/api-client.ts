@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { systemClock, systemEntropy } from '../../adapters/system.ts';
 import type { Advice } from '../../core/advice.ts';
 import type { Json } from '../../core/json.ts';
@@ -69,8 +69,25 @@ function refusal(connection: Connection, path: string, error: ApiError): Advice 
   if (error.code === 'unexpected_answer' && error.status < 300) return strangeAnswer(connection, path);
   const isOurs = error.code !== 'unexpected_answer';
   const message = isOurs ? error.message : `the server answered with status ${error.status}`;
-  const listed = error.details === undefined ? '' : `${JSON.stringify(error.details, null, 2)}\n`;
-  return { message, next: `${listed}${nextStep(connection, error.status)}` };
+  return withProblems(message, error.details, nextStep(connection, error.status));
+}
+
+const Problems = z.array(
+  z.object({ path: z.string().optional(), pointer: z.string().optional(), message: z.string() }),
+);
+
+/** One line for each problem with a body. The message of the API ends with the first one, which is not told twice. */
+function withProblems(message: string, details: Json | undefined, next: string): Advice {
+  if (details === undefined) return { message, next };
+  const problems = Problems.safeParse(details);
+  if (!problems.success) return { message, next: `${JSON.stringify(details, null, 2)}\n${next}` };
+  const told = message.indexOf(problems.data[0]?.message ?? message);
+  if (told > 0 && problems.data.length === 1) return { message, next };
+  const lines = problems.data.map(({ path, pointer, message: text }) => `${path ?? pointer ?? ''}: ${text}`);
+  return {
+    message: told > 0 ? `${message.slice(0, told)}${lines.length} problems` : message,
+    next: [...lines, next].join('\n'),
+  };
 }
 
 function nextStep(connection: Connection, status: number): string {

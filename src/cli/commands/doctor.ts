@@ -6,7 +6,7 @@ import { loadSettings } from '../load-settings.ts';
 /** Looks at everything that a start needs and changes nothing. The exit code is 1 when something is wrong. */
 export default defineCliCommand({
   name: 'doctor',
-  description: 'Check what a start on this machine would need; changes nothing.',
+  description: 'Check what a start needs; changes nothing.',
   args: { json: { type: 'boolean', description: 'Print JSON.', default: false } },
   run: async (args, terminal) => {
     const resolved = await loadSettings([], { insecure: true, requireTenantHeader: false });

@@ -6,7 +6,7 @@ import { describeExplanation } from '../show/explanation.ts';
 
 export default defineCliCommand({
   name: 'explain',
-  description: 'Say what an instance waits for, since when, and what comes next.',
+  description: 'Say what an instance waits for and what comes next.',
   args: { id: { type: 'positional', description: 'Instance.', required: true }, ...connectionArgs },
   run: async (args, terminal) => {
     const client = connect(args);

@@ -8,7 +8,7 @@ import { describeDatabase } from '../settings/database-target.ts';
 /** For deployments: migrates a PostgreSQL server once; any number of callers at the same time do no harm. */
 export default defineCliCommand({
   name: 'migrate',
-  description: 'Bring the PostgreSQL database in STEPWELL_DATABASE_URL up to this version.',
+  description: 'Bring the PostgreSQL database up to this version.',
   args: {},
   run: async (_args, terminal) => {
     const resolved = await loadSettings([], {});

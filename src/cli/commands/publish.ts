@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { systemClock, systemEntropy } from '../../adapters/system.ts';
 import { createIdSource } from '../../engine/ids.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import { connect, connectionArgs } from '../client/connection.ts';
+import { connect, connectionArgs, nextCommand } from '../client/connection.ts';
 import { PublishedBody } from '../../api/schemas/sequence.ts';
 import { SequenceAnswer } from '../client/schemas.ts';
 import { defineCliCommand } from '../command.ts';
@@ -63,7 +63,7 @@ export default defineCliCommand({
     for (const warning of answer.value.warnings ?? []) {
       terminal.out(`${yellow('Warning')} ${printable(warning)}`);
     }
-    terminal.out(dim(`Next: stepwell start ${name} --data '{}'`));
+    terminal.out(dim(`Next: ${nextCommand(`start ${name} --data '{}'`, args.url)}`));
     return ok(null);
   },
 });

@@ -1,5 +1,6 @@
 import { ok } from '../../core/result.ts';
 import { defineCliCommand } from '../command.ts';
+import { wrapped } from '../terminal.ts';
 import { describeSettings, markdownRow } from '../settings/describe.ts';
 
 /** Lists all settings with their defaults; never the values in force, since some are secrets. */
@@ -18,7 +19,8 @@ export default defineCliCommand({
     else {
       for (const { name, takes, standard, about } of rows) {
         terminal.out(`${bold(name)} ${standard === '' ? dim('not set') : cyan(standard)}`);
-        terminal.out(`  ${about} ${dim(`(${takes})`)}`);
+        const width = (process.stdout.columns ?? Number.POSITIVE_INFINITY) - 2;
+        for (const line of wrapped(`${about} Takes ${takes}.`, width)) terminal.out(`  ${line}`);
       }
     }
     return ok(null);

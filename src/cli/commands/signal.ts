@@ -11,10 +11,15 @@ const PLAIN_TYPES = new Set(['pause', 'resume', 'cancel', 'update_context']);
 /** `pause`, `resume`, `cancel` and `update_context` go as they are; any other word is a custom signal's name. */
 export default defineCliCommand({
   name: 'signal',
-  description: 'Send a signal: pause, resume, cancel, update_context, or a name of your own.',
+  description: 'Send a signal: pause, resume, cancel, an answer, or your own.',
   args: {
     id: { type: 'positional', description: 'Instance.', required: true },
-    type: { type: 'positional', description: 'Type, e.g. cancel or human_input:approve.', required: true },
+    type: {
+      type: 'positional',
+      description:
+        'pause, resume, cancel, update_context, or a name of your own; human_input:<block> answers.',
+      required: true,
+    },
     payload: { type: 'positional', description: 'Payload: JSON, @file or -.', required: false },
     ...connectionArgs,
   },

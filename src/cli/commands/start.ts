@@ -2,7 +2,7 @@ import type { Advice } from '../../core/advice.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import { connect, connectionArgs } from '../client/connection.ts';
+import { connect, connectionArgs, nextCommand } from '../client/connection.ts';
 import { StartedBody } from '../../api/schemas/start.ts';
 import { SequenceAnswer } from '../client/schemas.ts';
 import { defineCliCommand } from '../command.ts';
@@ -16,9 +16,19 @@ export default defineCliCommand({
   description: 'Start an instance of a sequence.',
   args: {
     sequence: { type: 'positional', description: 'Name, or id of one version.', required: true },
-    data: { type: 'string', description: 'Input: JSON, @file or - (standard input).', default: '{}' },
-    key: { type: 'string', description: 'Idempotency key: a repeat answers the first instance.' },
-    namespace: { type: 'string', description: 'Namespace of the sequence.', default: 'default' },
+    data: {
+      type: 'string',
+      valueHint: 'json',
+      description: 'Input: JSON, @file or - (standard input).',
+      default: '{}',
+    },
+    key: { type: 'string', description: 'Idempotency key: a repeat gives the first instance.' },
+    namespace: {
+      type: 'string',
+      valueHint: 'name',
+      description: 'Namespace of the sequence.',
+      default: 'default',
+    },
     ...connectionArgs,
   },
   run: async (args, terminal) => {
@@ -45,7 +55,7 @@ export default defineCliCommand({
     else {
       const word = answer.value.deduplicated === true ? yellow('Known key') : green('Started');
       terminal.out(`${word} ${bold(answer.value.id)}`);
-      terminal.out(dim(`Next: stepwell tree ${answer.value.id}`));
+      terminal.out(dim(`Next: ${nextCommand(`tree ${answer.value.id}`, args.url)}`));
     }
     return ok(null);
   },

@@ -13,7 +13,7 @@ export function wholeNumber(min: number, max: number) {
 
 /** `1` and `true`, `0` and `false`, in any letter case; no other word switches anything on ([NET-6]). */
 export function yesOrNo() {
-  return z.preprocess(booleanOfText, z.boolean({ error: 'true or false (or 1 or 0)' }));
+  return z.preprocess(booleanOfText, z.boolean({ error: 'true, false, 1 or 0' }));
 }
 
 export function text(expected = 'a text that is not empty') {

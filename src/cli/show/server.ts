@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { nextCommand } from '../client/connection.ts';
 import type { RunningServer } from '../compose.ts';
 import type { ServerFlags } from '../server-flags.ts';
 import { describeDatabase } from '../settings/database-target.ts';
@@ -27,10 +28,11 @@ export function announceReady(
     return;
   }
   if (flags.quiet) return;
-  const { bold, dim, green, cyan } = terminal.palette;
+  const { bold, dim, green, yellow, cyan } = terminal.palette;
   const row = (name: string, value: string) => terminal.out(`  ${dim(name.padEnd(9))} ${value}`);
+  const state = server.isReady() ? green('ready') : yellow('listening, but not ready,');
   terminal.out('');
-  terminal.out(`  ${bold('Stepwell')} ${server.version} ${green('ready')} ${dim(`in ${seconds(readyMs)}`)}`);
+  terminal.out(`  ${bold('Stepwell')} ${server.version} ${state} ${dim(`in ${seconds(readyMs)}`)}`);
   terminal.out('');
   row('API', cyan(`${server.url}/api/v1`));
   row('Data', describeDatabase(settings.databaseUrl));
@@ -38,8 +40,8 @@ export function announceReady(
   row('Try', `curl ${server.url}/health/ready`);
   // In a clone there is a sequence to begin with.
   if (existsSync('examples/hello.json')) {
-    row('', 'npx stepwell publish examples/hello.json');
-    row('', `npx stepwell start hello --data '{"name": "Ada"}'`);
+    row('', nextCommand('publish examples/hello.json', server.url));
+    row('', nextCommand(`start hello --data '{"name": "Ada"}'`, server.url));
   }
   terminal.out('');
   terminal.out(dim('  Ctrl-C stops it.'));
