@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/core/json.ts';
-import { codesOf, documentOf, step, unsupportedBy, warningsOf } from './documents.ts';
+import { codesOf, documentOf, step, warningsOf } from './documents.ts';
 
 const each = (id: string, item_var: string, body: Json): JsonObject => ({
   type: 'for_each',
@@ -267,37 +267,6 @@ describe('warnings', () => {
     'state',
   ])('item_var_name speaks about %j', (name) => {
     expect(codesOf([each('f', name, [step('a')])])).toEqual(['item_var_name']);
-  });
-
-  it('unsupported_member speaks about fan-out members that are not executed, unless they ask for what happens', () => {
-    const usual = { concurrency: 1, on_item_failure: 'fail', collect: false };
-    expect(unsupportedBy(documentOf([{ ...each('f', 'row', [step('a')]), ...usual }]))).toEqual([]);
-    const fanOut = { concurrency: 5, on_item_failure: 'continue', tolerate: { count: 2 }, collect: true };
-    expect(unsupportedBy(documentOf([{ ...each('f', 'row', [step('a')]), ...fanOut }]))).toEqual([
-      'blocks[0].concurrency',
-      'blocks[0].on_item_failure',
-      'blocks[0].tolerate',
-      'blocks[0].collect',
-    ]);
-  });
-
-  it('unsupported_member speaks about members of steps and of the sequence that are not executed', () => {
-    const limited = step('a', { rate_limit_key: 'mail', pool: 'senders', fallback_handler: 'noop' });
-    const members = {
-      interceptors: { before_step: { handler: 'log' } },
-      sla: { max_runtime: 1000 },
-      on_failure: [step('f')],
-      on_cancel: [step('c')],
-    };
-    expect(unsupportedBy(documentOf([limited], members))).toEqual([
-      'interceptors',
-      'sla',
-      'on_failure',
-      'on_cancel',
-      'blocks[0].rate_limit_key',
-      'blocks[0].pool',
-      'blocks[0].fallback_handler',
-    ]);
   });
 
   it('item_var_shadowed speaks about a for_each inside another with the same name, however deep', () => {
