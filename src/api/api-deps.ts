@@ -40,5 +40,5 @@ export interface ServiceFacts {
   /** Schema version that this build needs. */
   readonly schemaVersion: number;
   /** Why the process should get no traffic, apart from its database; null when it should. */
-  readonly notReadyReason: () => 'engine_stopped' | 'draining' | null;
+  readonly notReadyReason: () => 'migrations_pending' | 'engine_stopped' | 'draining' | null;
 }

@@ -31,6 +31,10 @@ export async function dispatch(deps: ApiContext, route: Route, incoming: Incomin
     readJson: (limits) => readJson(request, deps.settings.maxBodyBytes, limits),
     readBytes: (maxBytes) => readBytes(request, maxBytes),
   };
+  if (route.access !== 'public' && deps.service.notReadyReason() === 'migrations_pending') {
+    const message = 'the database has no schema of this version; run `npx stepwell migrate`';
+    return errorAnswer({ kind: 'unavailable', message }, requestId);
+  }
   try {
     const answer = await route.run(deps, call);
     return answer.ok ? replyAnswer(answer.value) : errorAnswer(answer.error, requestId);

@@ -99,6 +99,8 @@ function assemble(
   let draining = false;
   const notReadyReason: ServiceFacts['notReadyReason'] = () => {
     if (draining) return 'draining';
+    // The engine is not started before the schema is there.
+    if (!engine.loop.hasStarted) return 'migrations_pending';
     return engine.loop.isAlive ? null : 'engine_stopped';
   };
   const api: ApiDeps = {

@@ -17,5 +17,13 @@ export async function readTree(
   if (instance.epoch === 0) return [];
   const plan = await deps.definitions.plan(instance.tenantId, instance.sequenceId);
   if (plan === null) return [];
-  return buildTree({ plan, instanceId, createdAt: instance.createdAt, frames, rows });
+  const isLeased = instance.leaseUntil !== null && instance.leaseUntil > frontier.now;
+  return buildTree({
+    plan,
+    instanceId,
+    createdAt: instance.createdAt,
+    frames,
+    rows,
+    isWorkedOn: isLeased && instance.state === 'running',
+  });
 }

@@ -30,6 +30,7 @@ export class ResidentLoop {
   private readonly alarm: Alarm;
   private readonly giveWay: GiveWay;
   private alive = false;
+  private started = false;
   private claiming = false;
   private claimAgain = false;
   /** There was more to claim than this process had room for. */
@@ -53,8 +54,14 @@ export class ResidentLoop {
     return this.alive;
   }
 
+  /** True from the first `start` on, also after the loop has stopped. */
+  get hasStarted(): boolean {
+    return this.started;
+  }
+
   start(): void {
     this.alive = true;
+    this.started = true;
     const { tickMs, sweepMs, leaseMs } = this.settings;
     const { seeking, keeping } = this.stops;
     seeking.push(this.repeat(sweepMs, () => this.sweepOnce()));

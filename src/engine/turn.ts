@@ -276,10 +276,17 @@ export class Turn {
     const settled = untouched ? settleUntouched(draft) : settle(draft);
     const step = await this.commit(draft, settled);
     if (step !== 'again') return step;
+    if (settled.failure !== null) this.tellFailure(settled.failure);
     const now = this.clock.now();
     const dueAt = this.commits.wasWoken && !isTerminal(settled.state) ? now : settled.dueAt;
     const leftToOthers = [...draft.frames.values()].some(({ leaf }) => leaf?.reason === 'handler');
     return { kind: 'settled', state: settled.state, dueAt, now, leftToOthers };
+  }
+
+  /** The message may hold data of the user and stays in the database; block and code say where to look. */
+  private tellFailure({ blockId, error }: NonNullable<Settle['failure']>): void {
+    const code = typeof error['code'] === 'string' ? error['code'] : null;
+    this.deps.log.warn('an instance failed', { instance_id: this.claim.instanceId, block_id: blockId, code });
   }
 
   private async commit(draft: Draft, settled: Settle | null): Promise<Step> {

@@ -80,3 +80,8 @@ export function untouchedFacts(iteration: string, state: Rest): NodeFacts {
     completedAt: null,
   };
 }
+
+/** A leaf that is being called on the strength of the claim (RULINGS A22): nothing of it is stored before its result. */
+export function calledFacts(iteration: string): NodeFacts {
+  return { ...untouchedFacts(iteration, 'pending'), state: 'running' };
+}

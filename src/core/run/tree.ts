@@ -4,7 +4,14 @@ import { nodeId } from './node-id.ts';
 import type { NodeRow } from './output-row.ts';
 import { type Plan, type PlanNode, listsOf } from './plan.ts';
 import { restOfList } from './rest-of-list.ts';
-import { type NodeFacts, frameFacts, leafFacts, rowFacts, untouchedFacts } from './tree-facts.ts';
+import {
+  type NodeFacts,
+  calledFacts,
+  frameFacts,
+  leafFacts,
+  rowFacts,
+  untouchedFacts,
+} from './tree-facts.ts';
 import { type InnerList, closedList, openList } from './tree-lists.ts';
 
 /** A node of the tree view (sequences.md 5.2). Instants are epoch ms. */
@@ -23,6 +30,8 @@ export interface TreeInput {
   readonly createdAt: number;
   readonly frames: readonly Frame[];
   readonly rows: readonly NodeRow[];
+  /** A turn holds the lease: what stands at a cursor and has no record is being called on the strength of the claim. */
+  readonly isWorkedOn: boolean;
 }
 
 interface View {
@@ -43,10 +52,24 @@ export function buildTree(input: TreeInput): readonly TreeNode[] {
     rows: new Map(input.rows.map((row) => [row.blockId, row])),
     nodes: [],
   };
-  const root = view.frames.get(ROOT_KEY) ?? null;
+  const root = view.frames.get(ROOT_KEY) ?? (input.isWorkedOn ? firstRoot(input.createdAt) : null);
   const rest = root === null ? 'pending' : restOfList(root, 0);
   addList(view, input.plan.document.blocks, { frame: root, iteration: '', rest });
   return view.nodes;
+}
+
+/** The root list in its first turn, before anything of it is stored. */
+function firstRoot(startedAt: number): Frame {
+  return {
+    blockId: '',
+    branch: null,
+    iteration: '',
+    cursor: 0,
+    leaf: null,
+    detail: { kind: 'root' },
+    state: 'open',
+    startedAt,
+  };
 }
 
 function addList(view: View, blocks: readonly Block[], list: InnerList): void {
@@ -61,7 +84,7 @@ function addBlock(view: View, block: Block, list: InnerList): void {
   const { iteration } = list;
   const own = view.frames.get(frameKey({ blockId: block.id, branch: null, iteration }));
   const row = rowOfPass(view, block.id, iteration);
-  const facts = factsOf(list, own, row);
+  const facts = isCalled(view, block, list, row) ? calledFacts(iteration) : factsOf(list, own, row);
   push(view, block, facts);
   listsOf(block).forEach((blocks, index) => {
     const key = frameKey({ blockId: block.id, branch: index, iteration });
@@ -71,6 +94,12 @@ function addBlock(view: View, block: Block, list: InnerList): void {
         : openList(own, view.frames.get(key), index);
     addList(view, blocks, inner);
   });
+}
+
+function isCalled(view: View, block: Block, list: InnerList, row: NodeRow | undefined): boolean {
+  const isLeaf = block.type === 'step' || block.type === 'sub_sequence';
+  const atCursor = list.frame !== null && list.frame.state === 'open' && list.frame.leaf === null;
+  return view.input.isWorkedOn && isLeaf && atCursor && row === undefined;
 }
 
 /** A frame or a leaf says more than a row as long as it is open; what has ended stands in its row. */

@@ -19,7 +19,7 @@ export async function treeOf(world: World, instanceId: string): Promise<readonly
   if (frontier === null || rows === null) throw new Error(`there is no instance ${instanceId}`);
   const { instance, frames } = frontier;
   const plan = await world.planOf(instance.sequenceId);
-  return buildTree({ plan, instanceId, createdAt: instance.createdAt, frames, rows });
+  return buildTree({ plan, instanceId, createdAt: instance.createdAt, frames, rows, isWorkedOn: false });
 }
 
 const OVER: readonly NodeState[] = ['completed', 'failed', 'cancelled', 'skipped'];
