@@ -139,6 +139,27 @@ export function describeBadInput(backendName: BackendName): void {
     });
   });
 
+  describe('numbers that fit no column', () => {
+    it.each(['complete', 'fail', 'heartbeat'])('are refused as the epoch of a worker: %s', async (verb) => {
+      const { taskId } = await waitingForWorker(api);
+      const report = { worker_id: 'w', output: 1, message: 'm', checkpoint: 1, checkpoint_seq: 0 };
+      for (const claim_epoch of [2 ** 31, Number.MAX_SAFE_INTEGER, -(2 ** 31) - 1]) {
+        const raw = JSON.stringify({ ...report, claim_epoch });
+        await expectRefused('POST', `/workers/tasks/${taskId}/${verb}`, raw, 422);
+      }
+      const raw = JSON.stringify({ ...report, claim_epoch: 1, checkpoint_seq: 2 ** 31 });
+      await expectRefused('POST', `/workers/tasks/${taskId}/heartbeat`, raw, 422);
+    });
+
+    it.each(['/instances', '/instances/dlq', '/sequences', '/approvals', '/workers/tasks'])(
+      'are an empty page as the greatest offset of %s',
+      async (path) => {
+        const { status, body } = await api.call('GET', `${path}?offset=2147483647&limit=1000`);
+        expect([status, body.items ?? body]).toEqual([200, []]);
+      },
+    );
+  });
+
   describe('strange but good JSON', () => {
     const STRANGE: readonly string[] = [
       '{"__proto__":{"admin":true},"constructor":1,"toString":null,"":0,"a.b":1,"hasOwnProperty":[]}',

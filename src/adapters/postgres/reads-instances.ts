@@ -67,7 +67,7 @@ FROM (
       AND ($4::uuid IS NULL OR n.sequence_id = $4)
       AND ($5::jsonb IS NULL OR (n.metadata @> $5 AND n.metadata <> '{}'::jsonb))
     ORDER BY n.updated_at DESC, n.id DESC
-    LIMIT $6::integer + $7::integer
+    LIMIT $6::bigint + $7::bigint
   ) i
   ORDER BY i.updated_at DESC, i.id DESC
   LIMIT $6 OFFSET $7

@@ -85,7 +85,7 @@ export const PollBody = z.object({
 });
 export const QueuePollBody = PollBody.extend({ queue_name: z.string() });
 
-const claim = { worker_id: z.string(), claim_epoch: z.int() };
+const claim = { worker_id: z.string(), claim_epoch: z.int32() };
 
 /** Lines of one report, and characters of one line; what is beyond is cut off. */
 const MAX_LOG_LINES = 1000;
@@ -119,7 +119,7 @@ export const FailBody = z.object({
 export const HeartbeatBody = z.object({
   ...claim,
   checkpoint: JsonValue.exactOptional(),
-  checkpoint_seq: optional(z.int()),
+  checkpoint_seq: optional(z.int32()),
 });
 export const HeartbeatReply = z.object({
   ok: z.literal(true),
