@@ -30,6 +30,11 @@ describe.each(DATABASES)('%s', (name) => {
       }
     },
   );
+});
+
+/** What brings the hints there does not depend on how a driver reaches the database. */
+describe.each(['PostgreSQL', 'PGlite'] as const)('%s and hints', (name) => {
+  const makeStore = useDatabase(name);
 
   it.each(scenarios.map((scenario) => [scenario.name, scenario] as const))(
     '%s: ends by the sweep alone, and doubles nothing when each hint comes one to five times',
