@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { noFaults } from './support/fault-store.ts';
 import { hintFates, queuedHints } from './support/hint-faults.ts';
-import { drawFrom } from './support/random-world.ts';
+import { drawFrom, playWorld } from './support/random-world.ts';
 import { runScenario } from './support/run-scenario.ts';
 import { scenarios } from './support/scenarios.ts';
 import { SINGLE_FAULTS, checkRun, checkSingleFault, faultless } from './support/single-fault.ts';
@@ -47,6 +47,22 @@ describe.each(['PostgreSQL', 'PGlite'] as const)('%s and hints', (name) => {
         const run = await runScenario(scenario, () => noFaults, { store, hints });
         checkRun(scenario, run, expected, 0);
       }
+    },
+  );
+});
+
+/** Seeds that random-faults.test.ts plays in memory as well. */
+const WORLDS = 6;
+
+describe('PostgreSQL and random worlds', () => {
+  const makeStore = useDatabase('PostgreSQL');
+
+  it.each(Array.from({ length: WORLDS }, (_, seed) => [seed]))(
+    'world %i: ends as it does in memory',
+    { timeout: 300_000 },
+    async (seed) => {
+      const here = await playWorld(seed, await makeStore());
+      expect(here.plan.seed).toBe(seed);
     },
   );
 });

@@ -97,12 +97,14 @@ interface Losses {
 /** Plays one random world to its end and checks it. Answers how many faults there were. */
 export async function playWorld(
   seed: number,
+  store?: TestEngineOptions['store'],
 ): Promise<{ readonly plan: WorldPlan; readonly faults: number }> {
   const { plan, draw } = planFrom(seed);
   const losses: Losses = { lost: 0, faults: 0 };
   const self: { world: TestEngine | null } = { world: null };
   const world = new TestEngine({
     scripts: scenarioScripts,
+    ...(store === undefined ? {} : { store }),
     settings: plan.settings,
     faults: randomFaults(plan, draw, losses, () => self.world),
     ...(plan.hints === 'local'
