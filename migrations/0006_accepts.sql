@@ -1,7 +1,23 @@
 -- Facts from outside. Each function locks the instance, checks its state under the lock and writes (RULINGS A4, A12, A36).
 
 -- All or nothing: what must undo the whole call raises one of these, the adapter turns it into an answer.
---   SW001 known key, the message is the index;  SW003 nonce used;  SW002 is a defect of the caller.
+--   SW001 known key, the message is the index;  SW003 nonce used;  SW005 sequence gone;  SW002 is a defect of the caller.
+-- Holds the sequences of these instances until the transaction ends: a deletion waits, and then sees the instances.
+CREATE FUNCTION stepwell.hold_sequences(p_instances jsonb) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  v_ids uuid[];
+  v_held integer;
+BEGIN
+  SELECT array_agg(DISTINCT (x.v ->> 'sequenceId')::uuid) INTO v_ids FROM jsonb_array_elements(p_instances) AS x(v);
+  SELECT count(*) INTO v_held FROM (
+    SELECT s.id FROM stepwell.sequences s WHERE s.id = ANY (v_ids) ORDER BY s.id FOR KEY SHARE
+  ) held;
+  IF v_held < cardinality(v_ids) THEN
+    RAISE EXCEPTION 'a sequence is not there any more' USING ERRCODE = 'SW005';
+  END IF;
+END $$;
+
 CREATE FUNCTION stepwell.start_v1(p jsonb) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
@@ -17,6 +33,9 @@ DECLARE
   v_delivered uuid;
   v_tenant text := p -> 'instances' -> 0 ->> 'tenantId';
 BEGIN
+  IF p ? 'requireSequence' THEN
+    PERFORM stepwell.hold_sequences(p -> 'instances');
+  END IF;
   IF p ? 'nonce' THEN
     PERFORM stepwell.use_nonce(p -> 'nonce' ->> 'slug', p -> 'nonce' ->> 'nonce', v_tenant, v_now);
   END IF;

@@ -74,6 +74,7 @@ export async function startFromTrigger(
     ...call.once,
   });
   if (answer.status === 'nonce_used') return ok('nonce_used');
+  if (answer.status === 'no_sequence') return notFound('sequence', trigger.sequenceName);
   const started = answer.status === 'ok' ? answer.started[0] : undefined;
   if (started === undefined) throw new Error(`the start of a trigger was answered with ${answer.status}`);
   return ok({ instanceId: started.id, slug: trigger.slug, sequenceName: trigger.sequenceName });

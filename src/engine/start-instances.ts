@@ -57,6 +57,7 @@ export async function startInstance(
     instances: [newInstance(deps, scoped.value)],
     onKnownKey: 'first',
   });
+  if (answer.status === 'no_sequence') return notFound('sequence', input.sequenceId);
   const started = answer.status === 'ok' ? answer.started[0] : undefined;
   if (started === undefined) throw new Error(`a single start was answered with ${answer.status}`);
   return ok({ id: started.id, deduplicated: started.deduplicated, conflict: started.conflict });
@@ -86,6 +87,7 @@ export async function startBatch(
     onKnownKey: 'conflict',
   });
   if (answer.status === 'known_key') return err(atIndex(answer.index, knownKey));
+  if (answer.status === 'no_sequence') return refuse('not_found', 'a sequence of the batch was deleted');
   return ok(scoped.length);
 }
 
@@ -94,7 +96,8 @@ export async function startBatch(
  */
 export async function startNow(deps: UseCaseDeps, request: StartRequest): Promise<StartAnswer> {
   const leased = request.instances.length <= MAX_LEASED && deps.runner.hasRoom();
-  const answer = await deps.store.start(leased ? { ...request, lease: deps.runner.newLease() } : request);
+  const lease = leased ? { lease: deps.runner.newLease() } : {};
+  const answer = await deps.store.start({ ...request, requireSequence: true, ...lease });
   if (answer.status !== 'ok') return answer;
   const hints: Hint[] = [];
   for (const [index, started] of answer.started.entries()) {

@@ -9,7 +9,12 @@ const NONCE_MS = 360_000;
 /** A delivery is remembered for 7 days (RULINGS B21). */
 const DELIVERY_MS = 604_800_000;
 
+function haveSequences(tx: Tx, { instances }: StartRequest): boolean {
+  return instances.every(({ sequenceId }) => tx.db.sequences.has(sequenceId));
+}
+
 export function start(tx: Tx, request: StartRequest): StartAnswer {
+  if (request.requireSequence === true && !haveSequences(tx, request)) return { status: 'no_sequence' };
   if (!useNonce(tx, request)) return { status: 'nonce_used' };
   const first = firstDelivery(tx, request);
   const [only] = request.instances;

@@ -22,6 +22,7 @@ const REMOVE_EXPIRED = 'SELECT stepwell.remove_expired_v1($1)';
 /** SQLSTATEs by which start_v1 undoes everything. */
 const KNOWN_KEY = 'SW001';
 const NONCE_USED = 'SW003';
+const NO_SEQUENCE = 'SW005';
 
 type FactStore = Pick<AcceptStore, 'start' | 'signal' | 'patchContext' | 'removeExpired'>;
 
@@ -65,6 +66,7 @@ async function start(driver: SqlDriver, request: StartRequest): Promise<StartAns
     {
       [KNOWN_KEY]: ({ message }) => ({ status: 'known_key', index: Number(message) }),
       [NONCE_USED]: () => ({ status: 'nonce_used' }),
+      [NO_SEQUENCE]: () => ({ status: 'no_sequence' }),
     },
   );
 }
@@ -83,6 +85,7 @@ function encodeStart(request: StartRequest): string {
     instances: request.instances.map(encodeInstance),
     ...(request.onKnownKey === 'conflict' ? { refuseKnownKey: true } : {}),
     ...(request.instances.some(({ concurrencyKey }) => concurrencyKey !== null) ? { keys: true } : {}),
+    ...(request.requireSequence === true ? { requireSequence: true } : {}),
     ...(request.delivery === undefined ? {} : { delivery: request.delivery }),
     ...(request.nonce === undefined ? {} : { nonce: request.nonce }),
     ...(request.lease === undefined ? {} : { lease: request.lease }),

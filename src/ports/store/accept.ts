@@ -59,6 +59,11 @@ export interface StartRequest {
   readonly instances: readonly NewInstance[];
   /** `first`: a known key answers the first instance. `conflict`: it refuses the whole batch ([INS-9]). */
   readonly onKnownKey: 'first' | 'conflict';
+  /**
+   * The sequences must still be there: they are locked against deletion until the instances exist, so that no instance
+   * is ever left without its definition ([VER-5]).
+   */
+  readonly requireSequence?: true;
   /** Of a webhook: remembered 7 days per trigger; a repeat answers the first instance (RULINGS B21). */
   readonly delivery?: { readonly slug: string; readonly deliveryId: string };
   /** Single use within 360 s per trigger; a repeat is refused. */
@@ -69,7 +74,8 @@ export interface StartRequest {
 export type StartAnswer =
   | { readonly status: 'ok'; readonly now: number; readonly started: readonly Started[] }
   | { readonly status: 'known_key'; readonly index: number }
-  | { readonly status: 'nonce_used' };
+  | { readonly status: 'nonce_used' }
+  | { readonly status: 'no_sequence' };
 
 export interface Started {
   readonly id: string;
