@@ -10,6 +10,8 @@ export interface ActiveTurns {
   readonly draining: boolean;
   /** Runs a claim in the background. `now` is the database's time of the claim. */
   begin(claim: Claim, now: number): Turn;
+  /** As `begin`; resolves with how the turn ended. */
+  run(claim: Claim, now: number): Promise<TurnEnd>;
   /** Calls back after every turn with how it ended. */
   onEnd(listener: (claim: Claim, end: TurnEnd) => void): void;
   /** Stops all turns, and those that are begun later, after what they are at; resolves when the last one has ended. */
@@ -31,20 +33,26 @@ export function createActiveTurns(deps: TurnDeps): ActiveTurns {
     for (const resolve of waiting) resolve();
   };
 
+  const start = (claim: Claim, now: number): { readonly turn: Turn; readonly ended: Promise<TurnEnd> } => {
+    // A turn of this process that still believes in an older lease has lost it.
+    turns.get(claim.instanceId)?.abandon();
+    const turn = new Turn(deps, claim, now);
+    turns.set(claim.instanceId, turn);
+    if (draining) turn.stop();
+    const ended = turn.run().then((how) => {
+      end(turn, claim, how);
+      return how;
+    });
+    return { turn, ended };
+  };
+
   return {
     byInstance: turns,
     get draining() {
       return draining;
     },
-    begin(claim, now) {
-      // A turn of this process that still believes in an older lease has lost it.
-      turns.get(claim.instanceId)?.abandon();
-      const turn = new Turn(deps, claim, now);
-      turns.set(claim.instanceId, turn);
-      if (draining) turn.stop();
-      void turn.run().then((how) => end(turn, claim, how));
-      return turn;
-    },
+    begin: (claim, now) => start(claim, now).turn,
+    run: (claim, now) => start(claim, now).ended,
     onEnd(listener) {
       listeners.push(listener);
     },

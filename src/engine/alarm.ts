@@ -31,6 +31,9 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
   };
 }
 
+/** How often a process looks whether its running handlers are to be cancelled ([CAN-8], RULINGS B22). */
+export const WATCH_MS = 250;
+
 /** Work that repeats. A failure is reported and does not end the repetition. Answers what stops it. */
 export function every(
   clock: Clock,

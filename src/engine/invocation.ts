@@ -1,9 +1,9 @@
 import { HINT_DELAY_MAX_MS } from '../ports/queue.ts';
 import type { Claim, ClaimOneResult } from '../ports/store/turn.ts';
+import { WATCH_MS, every } from './alarm.ts';
 import type { FunctionEngine } from './function-engine.ts';
 import { createLocalRunner, type LocalRunner } from './local-runner.ts';
 import { claimDue, sweep, type SweepResult } from './sweep.ts';
-import { Turn } from './turn.ts';
 import { RESERVE_MS } from './turn-budget.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import type { TurnEnd } from './turn-end.ts';
@@ -46,7 +46,9 @@ export async function runHints(
     for (const [index, target] of waiting) outcomes[index] = await runHint(invocation, target);
   };
   const lanes = Math.min(engine.settings.maxTurns, targets.length);
+  const stopWatching = watch(invocation);
   await Promise.all(Array.from({ length: lanes }, work));
+  stopWatching();
   await announced;
   await engine.queue.settled();
   return outcomes;
@@ -62,6 +64,7 @@ export async function runSweep(engine: FunctionEngine, remainingTimeMs: () => nu
   const claimUntilMs = remainingTimeMs() / 2;
   const { maxTurns: batchSize, maxInstancesPerTenant: perTenantLimit, silentTaskMs } = engine.settings;
   const settings = { batchSize, perTenantLimit, silentTaskMs };
+  const stopWatching = watch(invocation);
   try {
     let swept = await sweep(deps, runner, settings);
     while (swept.more && remainingTimeMs() > claimUntilMs) {
@@ -72,6 +75,7 @@ export async function runSweep(engine: FunctionEngine, remainingTimeMs: () => nu
     return swept;
   } finally {
     await invocation.idle();
+    stopWatching();
     await engine.queue.settled();
   }
 }
@@ -103,15 +107,21 @@ export function openInvocation(engine: FunctionEngine, remainingTimeMs: () => nu
   return { deps, runner, idle, remainingTimeMs };
 }
 
+/** A cancel must reach the handlers that run meanwhile; answers what ends the watch. */
+function watch({ deps, runner }: Invocation): () => void {
+  const report = (error: unknown): void =>
+    deps.log.warn('the inboxes of running steps could not be read', { error: String(error) });
+  return every(deps.clock, WATCH_MS, () => runner.watchInboxes(), report);
+}
+
 async function runHint(invocation: Invocation, target: HintTarget): Promise<HintOutcome> {
-  const { deps, remainingTimeMs } = invocation;
+  const { deps, runner, remainingTimeMs } = invocation;
   if (remainingTimeMs() < RESERVE_MS) return 'unstarted';
   try {
     const answer = await claim(invocation, target);
     // Not due, held, ended or unknown: there is nothing to do, which is what the message asked (RULINGS B15).
     if (answer.status !== 'claimed') return 'done';
-    const end = await new Turn(deps, answer.claim, answer.now).run();
-    sendFollowUp(deps, answer.claim, end);
+    const end = await runner.run(answer.claim, answer.now);
     return end.kind === 'broken' && end.unavailable ? 'retry' : 'done';
   } catch (error) {
     deps.log.error('an instance could not be looked at', {

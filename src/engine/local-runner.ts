@@ -23,6 +23,8 @@ export interface LocalRunner extends TurnRunner {
   /** Turns that may still be claimed now. */
   readonly room: number;
   readonly activeTurns: number;
+  /** Runs a claimed instance; resolves with how the turn ended. `now` is the database's time of the claim. */
+  run(claim: Claim, now: number): Promise<TurnEnd>;
   /** Calls back after every turn with how it ended. */
   onTurnEnd(listener: (claim: Claim, end: TurnEnd) => void): void;
   /** Renews the leases of all turns; what the store no longer knows is abandoned (RULINGS A23). */
@@ -56,6 +58,7 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
     adopt: (claim) => {
       active.begin(claim, claim.leaseUntil - settings.leaseMs);
     },
+    run: (claim, now) => active.run(claim, now),
     nudge: (target, withinMs = NUDGE_WITHIN_MS) => within(deps, look(target), withinMs),
     operate: (target, operation) => operateHere(deps, { turns, newLease, look }, target, operation),
     onTurnEnd: (listener) => active.onEnd(listener),

@@ -1,5 +1,5 @@
 import type { Hints } from '../ports/hints.ts';
-import { type Alarm, createAlarm, every } from './alarm.ts';
+import { type Alarm, WATCH_MS, createAlarm, every } from './alarm.ts';
 import { type GiveWay, createGiveWay } from './give-way.ts';
 import { ANNOUNCE_EVERY_MS } from './handler-directory.ts';
 import type { LocalRunner } from './local-runner.ts';
@@ -7,8 +7,6 @@ import { type SweepSettings, claimDue, sweep } from './sweep.ts';
 import type { TurnEnd } from './turn-end.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
-/** How often a process looks whether its running handlers are to be cancelled (RULINGS B22). */
-const WATCH_MS = 250;
 /** Pause before a second look for what is due but could not be claimed: others hold it, or its limit is reached. */
 const SECOND_LOOK_MS = 100;
 
