@@ -1,4 +1,8 @@
+import type { Settle } from '../core/run/changes.ts';
 import type { InstanceState } from '../core/run/states.ts';
+import type { Lease } from './lease.ts';
+import type { TurnDeps } from './turn-deps.ts';
+import { untilAnswered } from './until-answered.ts';
 
 export type TurnEnd =
   | {
@@ -13,3 +17,23 @@ export type TurnEnd =
   | { readonly kind: 'lost' }
   /** The turn broke off; its lease runs out. `unavailable`: for want of the database, and not for a defect. */
   | { readonly kind: 'broken'; readonly unavailable: boolean };
+
+/**
+ * Ends a turn that has not changed anything and may not call what is runnable: it only looked for facts, or the process
+ * is stopping. Such a claim is no hop of the run (RULINGS B7), and a take-over counts on.
+ */
+export async function giveBack(deps: TurnDeps, lease: Lease, now: number): Promise<TurnEnd> {
+  const release = () => deps.store.releaseLeases([lease.ref]);
+  await untilAnswered(deps.clock, release, () => lease.leftMs() > 0);
+  return { kind: 'settled', state: 'scheduled', dueAt: now, now, leftToOthers: false };
+}
+
+/** The message may hold data of the user and stays in the database; block and code say where to look. */
+export function tellFailure(
+  deps: TurnDeps,
+  instanceId: string,
+  { blockId, error }: NonNullable<Settle['failure']>,
+): void {
+  const code = typeof error['code'] === 'string' ? error['code'] : null;
+  deps.log.warn('an instance failed', { instance_id: instanceId, block_id: blockId, code });
+}

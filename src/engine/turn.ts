@@ -14,7 +14,7 @@ import { type Sent, TurnCommits } from './turn-commits.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { draftOf, giveUpAfterRecoveries } from './turn-draft.ts';
 import { type CallContext, startCall } from './turn-effects.ts';
-import type { TurnEnd } from './turn-end.ts';
+import { type TurnEnd, giveBack, tellFailure } from './turn-end.ts';
 import { type TurnReads, turnReads } from './turn-reads.ts';
 import { untilAnswered } from './until-answered.ts';
 import { TurnWaits } from './turn-waits.ts';
@@ -272,21 +272,18 @@ export class Turn {
   }
 
   private async finish(draft: Draft): Promise<Step | TurnEnd> {
+    if (draft.runnableLeft && this.commits.count === 0 && !draft.hasChanges && !this.budget.mayStart()) {
+      return giveBack(this.deps, this.lease, this.clock.now());
+    }
     const untouched = !this.mayRun && !draft.cancelling && draft.state === 'scheduled';
     const settled = untouched ? settleUntouched(draft) : settle(draft);
     const step = await this.commit(draft, settled);
     if (step !== 'again') return step;
-    if (settled.failure !== null) this.tellFailure(settled.failure);
+    if (settled.failure !== null) tellFailure(this.deps, this.claim.instanceId, settled.failure);
     const now = this.clock.now();
     const dueAt = this.commits.wasWoken && !isTerminal(settled.state) ? now : settled.dueAt;
     const leftToOthers = [...draft.frames.values()].some(({ leaf }) => leaf?.reason === 'handler');
     return { kind: 'settled', state: settled.state, dueAt, now, leftToOthers };
-  }
-
-  /** The message may hold data of the user and stays in the database; block and code say where to look. */
-  private tellFailure({ blockId, error }: NonNullable<Settle['failure']>): void {
-    const code = typeof error['code'] === 'string' ? error['code'] : null;
-    this.deps.log.warn('an instance failed', { instance_id: this.claim.instanceId, block_id: blockId, code });
   }
 
   private async commit(draft: Draft, settled: Settle | null): Promise<Step> {

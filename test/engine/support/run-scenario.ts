@@ -31,13 +31,14 @@ export async function runScenario(
   scenario: Scenario,
   faults: (world: () => TestEngine) => FaultPlan,
   options: Omit<TestEngineOptions, 'scripts' | 'faults'> = {},
+  makeWorld: (options: TestEngineOptions) => TestEngine = (all) => new TestEngine(all),
 ): Promise<ScenarioRun> {
   const self: { world: TestEngine | null } = { world: null };
   const plan = faults(() => {
     if (self.world === null) throw new Error('no world yet');
     return self.world;
   });
-  const world = new TestEngine({ ...options, scripts: scenarioScripts, faults: plan });
+  const world = makeWorld({ ...options, scripts: scenarioScripts, faults: plan });
   self.world = world;
   const sequenceId = await scenario.publish(world);
   world.boot();

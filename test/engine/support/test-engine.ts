@@ -35,6 +35,8 @@ export interface ProcessOptions {
   readonly skewMs?: number;
   /** Handlers of this process; default: those of the world. */
   readonly scripts?: Readonly<Record<string, Script>>;
+  /** False for one that no client reaches. */
+  readonly serves?: boolean;
 }
 
 /** A world with one store, any number of engine processes and a clock that jumps. */
@@ -48,6 +50,7 @@ export class TestEngine {
   readonly scripts: Record<string, Script>;
   faults: FaultPlan;
   private readonly options: TestEngineOptions;
+  private readonly unreachable = new Set<string>();
   private ids = 0;
 
   constructor(options: TestEngineOptions = {}) {
@@ -56,6 +59,10 @@ export class TestEngine {
     this.store = options.store?.store ?? createMemoryStore({ now: () => this.time.now });
     this.scripts = { ...options.scripts };
     this.faults = options.faults ?? noFaults;
+  }
+
+  protected get settings(): Partial<EngineSettings> {
+    return this.options.settings ?? {};
   }
 
   /** Starts a process with its loop. */
@@ -79,12 +86,15 @@ export class TestEngine {
       skewMs: options.skewMs ?? 0,
     });
     this.processes.push(process);
+    if (options.serves === false) this.unreachable.add(process.name);
     return process;
   }
 
   /** The first process that can be talked to. */
   get live(): EngineProcess | undefined {
-    return this.processes.find(({ gate }) => gate.isAlive && !gate.isFrozen);
+    return this.processes.find(
+      ({ gate, name }) => gate.isAlive && !gate.isFrozen && !this.unreachable.has(name),
+    );
   }
 
   /** Publishes a version with these blocks and answers its id. */

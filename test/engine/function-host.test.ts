@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { parallel, step, steps } from './support/blocks.ts';
+import { faultAt } from './support/fault-plans.ts';
+import { type FaultPlan, noFaults } from './support/fault-store.ts';
+import { CRON_MS, FunctionWorld, LIMIT_MS } from './support/function-world.ts';
+import { type HintFate, hintFates } from './support/hint-faults.ts';
+import { endOf, runScenario } from './support/run-scenario.ts';
+import { scenarios } from './support/scenarios.ts';
+import { SINGLE_FAULTS, checkEffects, faultless } from './support/single-fault.ts';
+import { TENANT, type TestEngine } from './support/test-engine.ts';
+
+/** The published bound for this host (RULINGS B4): lease (time limit + 30 s), sweep, 30 s. */
+const RECOVERY_MS = LIMIT_MS + 30_000 + CRON_MS + 30_000;
+const FREEZE_MS = 4 * LIMIT_MS;
+
+const named = scenarios.map((scenario) => [scenario.name, scenario] as const);
+const onFunctions = (fate?: HintFate) => (options: ConstructorParameters<typeof FunctionWorld>[0]) =>
+  new FunctionWorld(options, fate);
+
+describe('a function host', () => {
+  it.each(named)('%s: ends as in a process that lives on', async (_, scenario) => {
+    const expected = await faultless(scenario);
+    const run = await runScenario(scenario, () => noFaults, {}, onFunctions());
+    expect(run.end).toEqual(expected.end);
+    checkEffects(run.calls, 0);
+    expect(run.tookMs).toBeLessThanOrEqual(expected.tookMs + 1_000);
+  });
+
+  it.each(named)('%s: ends although every message is lost', async (_, scenario) => {
+    const expected = await faultless(scenario);
+    const run = await runScenario(scenario, () => noFaults, {}, onFunctions(hintFates.dropped));
+    if (!(scenario.alsoFine?.(run.end.outputs) ?? false)) expect(run.end).toEqual(expected.end);
+    checkEffects(run.calls, 0);
+  });
+
+  it.each(named)('%s: doubles nothing although each message comes one to five times', async (_, scenario) => {
+    const expected = await faultless(scenario);
+    const run = await runScenario(scenario, () => noFaults, {}, onFunctions(hintFates.repeated));
+    expect(run.end).toEqual(expected.end);
+    checkEffects(run.calls, 0);
+  });
+
+  it.each(named)(
+    '%s: one fault at any store call leaves the end and the effects as they are',
+    async (_, scenario) => {
+      const expected = await runScenario(scenario, () => noFaults, {}, onFunctions());
+      const points = expected.world.calls.calls.length;
+      for (const kind of SINGLE_FAULTS) {
+        for (let at = 0; at < points; at += 1) {
+          const plan = (world: () => TestEngine): FaultPlan => ({
+            decide: (call) => {
+              if (call.index !== at) return null;
+              if (kind.startsWith('freeze')) replace(world());
+              return { kind, forMs: FREEZE_MS };
+            },
+            onCrash: () => replace(world()),
+          });
+          const run = await runScenario(scenario, plan, {}, onFunctions());
+          const where = `${kind} at call ${at} (${run.world.calls.calls[at]?.operation})`;
+          const fine = scenario.alsoFine?.(run.end.outputs) ?? false;
+          if (!fine) expect(run.end, where).toEqual(expected.end);
+          expect(run.tookMs, where).toBeLessThanOrEqual(expected.tookMs + RECOVERY_MS + 5_000);
+          checkEffects(run.calls, 1);
+          if (kind.startsWith('freeze')) await run.world.time.pass(FREEZE_MS);
+          expect(await endOf(run.world, run.instanceId), where).toEqual(run.end);
+        }
+      }
+      console.log(
+        `${scenario.name} on functions: ${points} calls x ${SINGLE_FAULTS.length} faults, all held`,
+      );
+    },
+  );
+
+  it('a run of forty steps goes through as many invocations as it takes, each step once', async () => {
+    const world = new FunctionWorld({ scripts: { slow: { takesMs: 20_000 } } });
+    world.boot();
+    const blocks = steps('s', 40, 'slow').map((one) => ({ ...one, timeout: 30_000 }));
+    const id = await world.start(await world.publish(blocks));
+    expect((await world.untilEnded(id, 2_000_000)).state).toBe('completed');
+    expect(world.ledger.entries).toHaveLength(40);
+    checkEffects(world.ledger.entries, 0);
+  });
+
+  it('B7: many requests at once do not wear a run out whose next step no request may call', async () => {
+    const world = new FunctionWorld({ scripts: { quick: {} } }, () => [30_000]);
+    const api = world.boot();
+    const branches = steps('w', 50, 'packing').map((one) => [one]);
+    const id = await world.start(await world.publish([parallel('all', ...branches), step('after', 'quick')]));
+    await world.time.pass(LIMIT_MS);
+    for (let task = await world.poll('packing'); task !== null; task = await world.poll('packing')) {
+      await world.report(task, { ok: true, output: null }, false);
+    }
+    const target = { tenantId: TENANT, instanceId: id };
+    for (let request = 0; request < 100; request += 1) {
+      await world.answered(api.useCases.runner.nudge(target));
+    }
+    expect((await world.untilEnded(id, 200_000)).state).toBe('completed');
+  });
+
+  it('CAN-8: a cancel reaches the running handler within 250 ms', async () => {
+    const world = new FunctionWorld({ scripts: { slow: { takesMs: 40_000 } } });
+    world.boot();
+    const id = await world.start(await world.publish([step('a', 'slow'), step('b', 'slow')]));
+    await world.time.pass(5000);
+    await world.signal(id, 'cancel');
+    await world.untilState(id, 'cancelled', 250);
+    expect(world.ledger.of('a').map(({ abortedAt }) => abortedAt !== null)).toEqual([true]);
+    expect(world.ledger.of('b')).toEqual([]);
+  });
+
+  it('an invocation that the host ends in the middle is taken over, and its step delivered again', async () => {
+    const world = new FunctionWorld({
+      scripts: { slow: { takesMs: 10_000 } },
+      faults: faultAt('commit', 0, { kind: 'slow-before', forMs: 2 * LIMIT_MS }),
+    });
+    world.boot();
+    const id = await world.start(await world.publish([step('a', 'slow'), step('b', 'slow')]));
+    expect((await world.untilEnded(id, RECOVERY_MS + 3 * LIMIT_MS)).state).toBe('completed');
+    expect(world.ledger.of('a').map(({ redelivery }) => redelivery)).toEqual([false, true]);
+  });
+});
+
+/** The API is there again at once. */
+function replace(world: TestEngine): void {
+  world.time.at(world.time.now, () => {
+    if (world.live === undefined) world.boot();
+  });
+}
