@@ -3,7 +3,7 @@ import { LEASE_MS, SWEEP_MS } from './engine-process.ts';
 import type { FaultKind, FaultPlan } from './fault-store.ts';
 import { noFaults } from './fault-store.ts';
 import type { LedgerEntry } from './ledger.ts';
-import { type ScenarioRun, describeRun, endOf, runScenario } from './run-scenario.ts';
+import { type RunEnd, type ScenarioRun, describeRun, endOf, runScenario } from './run-scenario.ts';
 import type { Scenario } from './scenarios.ts';
 import type { TestEngine, TestEngineOptions } from './test-engine.ts';
 
@@ -61,9 +61,13 @@ function replaceLater(world: TestEngine): void {
   });
 }
 
+/** The run ended as it does without faults, or in another way that is as good. */
+export function checkEnd(scenario: Scenario, end: RunEnd, expected: RunEnd): void {
+  if (!(scenario.alsoFine?.(end.outputs) ?? false)) expect(end).toEqual(expected);
+}
+
 export function checkRun(scenario: Scenario, run: ScenarioRun, expected: ScenarioRun, lost: number): void {
-  const fine = scenario.alsoFine?.(run.end.outputs) ?? false;
-  if (!fine) expect(run.end).toEqual(expected.end);
+  checkEnd(scenario, run.end, expected.end);
   expect(run.tookMs).toBeLessThanOrEqual(expected.tookMs + RECOVERY_MS + 5_000);
   checkEffects(run.calls, lost);
 }
