@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parallel, step, steps } from './support/blocks.ts';
 import { LEASE_MS, SWEEP_MS } from './support/engine-process.ts';
+import { faultAt } from './support/fault-plans.ts';
 import type { Script } from './support/ledger.ts';
 import { TENANT, TestEngine } from './support/test-engine.ts';
 
@@ -84,6 +85,18 @@ describe('recovery after a crash (6.5)', () => {
     await world.untilEnded(bad, 20 * RECOVERY_MS);
     for (const id of ids) expect((await world.untilEnded(id, RECOVERY_MS)).state).toBe('completed');
     expect((await world.view(bad)).failure?.error).toMatchObject({ code: 'MAX_RETRIES_EXCEEDED' });
+  });
+
+  it('RULINGS A18: after a take-over even the first leaf is called only when its intent is stored', async () => {
+    const world = poisonedWorld(1);
+    const id = await world.start(await world.publish([step('b', 'poison')]));
+    await world.time.pass(1000);
+    world.faults = faultAt('commit', 0, { kind: 'slow-before', forMs: 1000 });
+    await world.time.until(async () => (await world.view(id)).epoch === 2, RECOVERY_MS);
+    await world.time.pass(500);
+    expect(world.ledger.of('b')).toHaveLength(1);
+    expect((await world.untilEnded(id)).state).toBe('completed');
+    expect(world.ledger.of('b')).toHaveLength(2);
   });
 
   it('I27: a parent that is given up takes its children along', async () => {
