@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { isTerminal } from '../../../src/core/run/states.ts';
 import { LEASE_MS, SWEEP_MS } from './engine-process.ts';
 import type { Fault, FaultKind, FaultPlan } from './fault-store.ts';
+import { FunctionWorld } from './function-world.ts';
 import { hintFates, queuedHints } from './hint-faults.ts';
 import { type ScenarioRun, describeRun, endOf, hasEnded, serve, startSurely } from './run-scenario.ts';
 import { type Scenario, scenarioScripts, scenarios } from './scenarios.ts';
@@ -56,6 +57,7 @@ export interface WorldPlan {
   readonly seed: number;
   readonly kinds: readonly FaultKind[];
   readonly share: number;
+  readonly host: 'resident' | 'functions';
   readonly processes: number;
   readonly skewed: boolean;
   readonly hints: 'local' | keyof typeof hintFates;
@@ -72,6 +74,7 @@ function planFrom(seed: number): { readonly plan: WorldPlan; readonly draw: Draw
     seed,
     kinds: [...new Set(kinds)],
     share: draw.oneOf([0.01, 0.03, 0.08, 0.2]),
+    host: draw.oneOf(['resident', 'resident', 'functions'] as const),
     processes: 1 + draw.below(4),
     skewed: draw.chance(0.2),
     hints: draw.oneOf(['local', 'local', 'dropped', 'repeated', 'delayed', 'reordered'] as const),
@@ -102,15 +105,16 @@ export async function playWorld(
   const { plan, draw } = planFrom(seed);
   const losses: Losses = { lost: 0, faults: 0 };
   const self: { world: TestEngine | null } = { world: null };
-  const world = new TestEngine({
+  const fate = plan.hints === 'local' ? null : hintFates[plan.hints];
+  const options: TestEngineOptions = {
     scripts: scenarioScripts,
     ...(store === undefined ? {} : { store }),
     settings: plan.settings,
     faults: randomFaults(plan, draw, losses, () => self.world),
-    ...(plan.hints === 'local'
-      ? {}
-      : { hints: (target) => queuedHints(target, hintFates[plan.hints as 'dropped']) }),
-  });
+    ...(fate === null ? {} : { hints: (target) => queuedHints(target, fate) }),
+  };
+  const world =
+    plan.host === 'resident' ? new TestEngine(options) : new FunctionWorld(options, fate ?? undefined);
   self.world = world;
   try {
     const runs = await startAll(world, plan, draw);
