@@ -1,4 +1,4 @@
-import { advance, finishCall } from '../core/run/advance.ts';
+import { advance, finishCall, takeBack } from '../core/run/advance.ts';
 import type { Settle } from '../core/run/changes.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { earliestWake, nextWake, settle, settleUntouched, terminalState } from '../core/run/settle.ts';
@@ -212,14 +212,14 @@ export class Turn {
   private async startReady(draft: Draft, ready: readonly Dispatch[]): Promise<Step> {
     const { steps } = this.deps;
     if (!steps.take(ready.length)) return 'again';
-    let started = false;
-    try {
-      const granted = await this.grant(draft, ready);
-      if (granted !== 'granted') return granted === 'withheld' ? 'again' : granted;
-      if (!this.lease.maySpend()) return 'lost';
-      started = true;
-    } finally {
-      if (!started) steps.release(ready.length);
+    const granted = await this.grant(draft, ready).catch((error: unknown) => {
+      steps.release(ready.length);
+      throw error;
+    });
+    if (granted !== 'granted' || !this.budget.mayStart()) {
+      steps.release(ready.length);
+      if (granted === 'granted') takeBack(draft, ready);
+      return granted === 'granted' || granted === 'withheld' ? 'again' : granted;
     }
     this.begun = true;
     for (const dispatch of ready) {

@@ -81,6 +81,21 @@ describe('a function host', () => {
     expect(world.ledger.of('b')).toEqual([]);
   });
 
+  it('A21: a step is not called when a slow commit has used the time of the invocation up', async () => {
+    const world = new FunctionWorld({
+      scripts: { quick: {} },
+      faults: faultAt('commit', 0, { kind: 'slow-before', forMs: LIMIT_MS - 3000 }),
+    });
+    world.boot();
+    const blocks = [step('a', 'quick'), step('b', 'quick', { on_uncertain: 'fail' })];
+    const id = await world.start(await world.publish(blocks));
+    expect((await world.untilEnded(id, LIMIT_MS)).state).toBe('completed');
+    expect(world.ledger.entries.map(({ blockId, redelivery }) => [blockId, redelivery])).toEqual([
+      ['a', false],
+      ['b', false],
+    ]);
+  });
+
   it('an invocation that the host ends in the middle is taken over, and its step delivered again', async () => {
     const world = new FunctionWorld({
       scripts: { slow: { takesMs: 10_000 } },

@@ -40,6 +40,19 @@ export function advance(
   return draft.knowledge.takeNeeds();
 }
 
+/**
+ * Granted leaves are not called after all, because the time of the turn ran out meanwhile (RULINGS A21): they are ready
+ * as before. What an earlier turn may have called keeps its mark.
+ */
+export function takeBack(draft: Draft, granted: readonly Dispatch[]): void {
+  for (const { frameKey: key, leaf, redelivery } of granted) {
+    const frame = draft.frames.get(key);
+    if (frame === undefined) continue;
+    const dispatchedAt = redelivery ? leaf.dispatchedAt : null;
+    draft.putLeaf(frame, { ...leaf, state: 'waiting', reason: 'retry', wakeAt: draft.env.now, dispatchedAt });
+  }
+}
+
 /** A handler is being called for this dispatch: it counts as a step ([END-2]). */
 export function beginCall(draft: Draft, dispatch: Dispatch): void {
   draft.inFlight.add(dispatch.frameKey);
