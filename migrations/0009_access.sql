@@ -33,56 +33,72 @@ END $$;
 
 GRANT USAGE ON SCHEMA stepwell TO stepwell_engine, stepwell_app;
 
-DO $$
+-- Called at the end of each migration: what is new since the last call gets its policies, grants and owner. A table with a
+-- tenant column is read by the app role within its tenant; one without is the engine's alone. A SECURITY DEFINER function
+-- is a hot function and belongs to the engine role; nobody but the engine may call the parts it is made of.
+CREATE PROCEDURE stepwell.protect_new()
+LANGUAGE plpgsql AS $$
 DECLARE
-  t text;
+  r record;
 BEGIN
-  FOR t IN
-    SELECT c.relname FROM pg_class c
+  FOR r IN
+    SELECT c.relname AS name, EXISTS (
+        SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id') AS of_tenants
+    FROM pg_class c
     JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = 'stepwell' AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_migrations'
+    WHERE n.nspname = 'stepwell' AND c.relkind IN ('r', 'p') AND NOT c.relrowsecurity AND c.relname <> 'schema_migrations'
   LOOP
-    EXECUTE format('ALTER TABLE stepwell.%I ENABLE ROW LEVEL SECURITY', t);
-    EXECUTE format('ALTER TABLE stepwell.%I FORCE ROW LEVEL SECURITY', t);
+    EXECUTE format('ALTER TABLE stepwell.%I ENABLE ROW LEVEL SECURITY', r.name);
+    EXECUTE format('ALTER TABLE stepwell.%I FORCE ROW LEVEL SECURITY', r.name);
     EXECUTE format(
-      'CREATE POLICY tenant_isolation ON stepwell.%I TO stepwell_app
-        USING (tenant_id = NULLIF(current_setting(''stepwell.tenant'', true), ''''))
-        WITH CHECK (tenant_id = NULLIF(current_setting(''stepwell.tenant'', true), ''''))', t);
-    EXECUTE format(
-      'CREATE POLICY engine_all_tenants ON stepwell.%I TO stepwell_engine USING (true) WITH CHECK (true)', t);
-    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON stepwell.%I TO stepwell_engine', t);
+      'CREATE POLICY engine_all_tenants ON stepwell.%I TO stepwell_engine USING (true) WITH CHECK (true)', r.name);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON stepwell.%I TO stepwell_engine', r.name);
+    IF r.of_tenants THEN
+      EXECUTE format(
+        'CREATE POLICY tenant_isolation ON stepwell.%I TO stepwell_app
+          USING (tenant_id = NULLIF(current_setting(''stepwell.tenant'', true), ''''))
+          WITH CHECK (tenant_id = NULLIF(current_setting(''stepwell.tenant'', true), ''''))', r.name);
+      EXECUTE format('GRANT SELECT ON stepwell.%I TO stepwell_app', r.name);
+    END IF;
   END LOOP;
+  GRANT CREATE ON SCHEMA stepwell TO stepwell_engine;
+  FOR r IN
+    SELECT p.oid::regprocedure AS signature, p.prosecdef FROM pg_proc p
+    JOIN pg_namespace n ON n.oid = p.pronamespace
+    WHERE n.nspname = 'stepwell' AND p.prokind = 'f' AND p.proacl IS NULL
+  LOOP
+    EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', r.signature);
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO stepwell_engine', r.signature);
+    IF r.prosecdef THEN
+      -- In this order: afterwards the function is the engine's to give.
+      EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO stepwell_app', r.signature);
+      EXECUTE format('ALTER FUNCTION %s OWNER TO stepwell_engine', r.signature);
+    END IF;
+  END LOOP;
+  REVOKE CREATE ON SCHEMA stepwell FROM stepwell_engine;
 END $$;
+REVOKE ALL ON PROCEDURE stepwell.protect_new() FROM PUBLIC;
+
+CALL stepwell.protect_new();
 
 -- Workers that polled for no tenant serve all of them.
 CREATE POLICY workers_of_no_tenant ON stepwell.worker_registry FOR SELECT TO stepwell_app USING (tenant_id = '');
 
 -- The app role reads, and writes the catalog only; instances change through the functions.
-GRANT SELECT ON ALL TABLES IN SCHEMA stepwell TO stepwell_app;
 GRANT INSERT, UPDATE, DELETE ON stepwell.sequences, stepwell.triggers TO stepwell_app;
 GRANT SELECT ON stepwell.schema_migrations TO stepwell_engine, stepwell_app;
 
--- Hot functions belong to the engine role, and nobody else may call the parts they are made of.
-GRANT CREATE ON SCHEMA stepwell TO stepwell_engine;
+-- Parts that reads of the app role are made of.
 DO $$
 DECLARE
   f record;
 BEGIN
   FOR f IN
-    SELECT p.oid::regprocedure AS signature, p.prosecdef, p.proname FROM pg_proc p
+    SELECT p.oid::regprocedure AS signature FROM pg_proc p
     JOIN pg_namespace n ON n.oid = p.pronamespace
-    WHERE n.nspname = 'stepwell'
+    WHERE n.nspname = 'stepwell' AND p.proname IN ('sw_now', 'to_ms', 'from_ms', 'is_terminal', 'instance_json',
+      'instance_view', 'task_json', 'inbox_json', 'frames_json')
   LOOP
-    EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f.signature);
-    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO stepwell_engine', f.signature);
-    IF f.prosecdef THEN
-      -- In this order: afterwards the function is the engine's to give.
-      EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO stepwell_app', f.signature);
-      EXECUTE format('ALTER FUNCTION %s OWNER TO stepwell_engine', f.signature);
-    ELSIF f.proname IN ('sw_now', 'to_ms', 'from_ms', 'is_terminal', 'instance_json', 'instance_view',
-      'task_json', 'inbox_json', 'frames_json') THEN
-      EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO stepwell_app', f.signature);
-    END IF;
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO stepwell_app', f.signature);
   END LOOP;
 END $$;
-REVOKE CREATE ON SCHEMA stepwell FROM stepwell_engine;

@@ -9,11 +9,6 @@ CREATE TABLE stepwell.handler_names (
   CONSTRAINT handler_names_kind_check CHECK (kind IN ('pure', 'effect'))
 ) WITH (fillfactor = 50);
 
-ALTER TABLE stepwell.handler_names ENABLE ROW LEVEL SECURITY;
-ALTER TABLE stepwell.handler_names FORCE ROW LEVEL SECURITY;
-CREATE POLICY engine_all_names ON stepwell.handler_names TO stepwell_engine USING (true) WITH CHECK (true);
-GRANT SELECT, INSERT, UPDATE, DELETE ON stepwell.handler_names TO stepwell_engine;
-
 -- Workers are many and the names they serve are few: the names are found by steps through the index on them.
 CREATE FUNCTION stepwell.live_handlers_v1(p_announced_ms bigint, p_polled_ms bigint) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -71,19 +66,4 @@ BEGIN
   RETURN stepwell.live_handlers_v1(p_announced_ms, p_polled_ms);
 END $$;
 
--- As in the migration that gave the other functions away.
-GRANT CREATE ON SCHEMA stepwell TO stepwell_engine;
-DO $$
-DECLARE
-  f regprocedure;
-BEGIN
-  FOREACH f IN ARRAY ARRAY[
-    'stepwell.live_handlers_v1(bigint, bigint)',
-    'stepwell.announce_handlers_v1(text, jsonb, bigint, bigint)'
-  ]::regprocedure[] LOOP
-    EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);
-    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO stepwell_engine, stepwell_app', f);
-    EXECUTE format('ALTER FUNCTION %s OWNER TO stepwell_engine', f);
-  END LOOP;
-END $$;
-REVOKE CREATE ON SCHEMA stepwell FROM stepwell_engine;
+CALL stepwell.protect_new();

@@ -78,7 +78,8 @@ WHERE schemaname = 'stepwell' AND relname = 'task_instances'`;
     const hot = await hotOf(session, async (round) => {
       for (let n = 0; n < STEPS; n += 1) await commitOk(session.store, step(claim, round * STEPS + n));
     });
-    expect(hot).toBeGreaterThanOrEqual(STEPS * 0.95);
+    // Not all: a snapshot that another session holds keeps dead versions on the page for a while. A cold update gives 0.
+    expect(hot).toBeGreaterThanOrEqual(STEPS * 0.8);
   });
 
   it('stays HOT when the step changes the context and when many share a commit (RULINGS A29)', async () => {
@@ -96,7 +97,8 @@ WHERE schemaname = 'stepwell' AND relname = 'task_instances'`;
         expect(verdicts.every(({ verdict }) => verdict === 'ok')).toBe(true);
       }
     });
-    expect(hot).toBeGreaterThanOrEqual(STEPS * 0.95);
+    // Not all: a snapshot that another session holds keeps dead versions on the page for a while. A cold update gives 0.
+    expect(hot).toBeGreaterThanOrEqual(STEPS * 0.8);
   });
 
   it('is some 800 bytes of write-ahead log, however long the run has been', async () => {
