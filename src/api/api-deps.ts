@@ -1,3 +1,4 @@
+import type { JsonObject } from '../core/json.ts';
 import type { CallRate } from '../engine/call-rate.ts';
 import type { UseCaseDeps } from '../engine/use-case.ts';
 
@@ -13,6 +14,8 @@ export interface ApiDeps extends UseCaseDeps {
 export interface ApiContext extends ApiDeps {
   /** Public webhooks by peer and slug. */
   readonly webhookRate: CallRate;
+  /** The OpenAPI document of all routes. */
+  readonly openApi: () => JsonObject;
 }
 
 /** The keys are those of the settings (http-api.md 30). */

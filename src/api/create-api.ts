@@ -6,6 +6,7 @@ import type { ApiContext, ApiDeps } from './api-deps.ts';
 import { dispatch } from './dispatch.ts';
 import { errorAnswer, internalErrorAnswer } from './error-answer.ts';
 import { isForeignCall } from './local-callers.ts';
+import { openApiDocument } from './openapi.ts';
 import { requestIdOf } from './request-id.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes/routes.ts';
@@ -32,6 +33,7 @@ export function createApi(deps: ApiDeps): Hono<ApiEnv> {
   const context: ApiContext = {
     ...deps,
     webhookRate: createCallRate(deps.clock, deps.settings.webhookRatePerSec),
+    openApi: () => openApiDocument(ROUTES, deps.service.version),
   };
   for (const [path, routes] of routesByPath(ROUTES)) mount(app, context, path, routes);
   app.notFound((context) =>

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ok } from '../../core/result.ts';
-import { NoParameters } from '../schemas/wire-values.ts';
+import { JsonObjectValue, NoParameters } from '../schemas/wire-values.ts';
 import { EMPTY_METRICS } from '../metrics.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import { defineRoute, okay, type Answer } from '../route.ts';
@@ -67,6 +67,15 @@ export const serviceRoutes = [
     summary: 'Metrics in the text form of Prometheus',
     responses: { 200: null },
     handle: () => ok({ status: 200, text: { type: 'text/plain; version=0.0.4', content: EMPTY_METRICS } }),
+  }),
+  defineRoute({
+    ...parts,
+    method: 'GET',
+    path: '/api-docs/openapi.json',
+    access: 'key',
+    summary: 'This API as an OpenAPI 3.1 document',
+    responses: { 200: JsonObjectValue },
+    handle: ({ openApi }) => okay(openApi()),
   }),
 ];
 

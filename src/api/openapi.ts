@@ -1,0 +1,138 @@
+import * as z from 'zod';
+import type { Json, JsonObject } from '../core/json.ts';
+import { API_PREFIX } from './alias.ts';
+import type { Access, Route } from './route.ts';
+
+const ERROR_STATUSES = { '4XX': 'The request was refused', '5XX': 'The server could not answer' } as const;
+
+/** The schema of a JSON value, in the dialect of OpenAPI 3.1 (draft 2020-12). What a schema only checks in code is left open. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' });
+  // A schema of zod is JSON throughout.
+  return rest as JsonObject;
+}
+
+/**
+ * The OpenAPI 3.1 document of the API, made from the same schemas that check requests (http-api.md 2). Bare aliases of
+ * prefixed paths are left out; every operation may answer an `Error`.
+ */
+export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const route of routes) {
+    const path = (route.mount === 'both' ? API_PREFIX : '') + route.path;
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Stepwell', version, description: 'Durable workflows with no server to keep alive.' },
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { Error: ERROR_SCHEMA },
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        bearer: { type: 'http', scheme: 'bearer' },
+      },
+    },
+  };
+}
+
+const ERROR_SCHEMA: JsonObject = {
+  type: 'object',
+  required: ['error', 'code', 'request_id'],
+  properties: {
+    error: { type: 'string', description: 'What is wrong and where' },
+    code: { type: 'string', description: 'A stable code' },
+    details: {},
+    request_id: { type: 'string' },
+  },
+};
+
+function operation(route: Route): JsonObject {
+  const body = requestBody(route);
+  return {
+    operationId: operationId(route),
+    tags: [route.tag],
+    summary: route.summary,
+    parameters: [
+      ...parameters(route.params, 'path'),
+      ...parameters(route.query, 'query'),
+      ...tenantHeader(route.access),
+    ],
+    ...(body === null ? {} : { requestBody: body }),
+    responses: { ...answers(route), ...errorAnswers() },
+    security: route.access === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }],
+  };
+}
+
+/** `getInstancesByIdTree` for `GET /instances/{id}/tree`. */
+function operationId({ method, path }: Route): string {
+  const words = path
+    .split(/[/_.-]/)
+    .filter((word) => word !== '')
+    .map((word) => word.replace(/^\{(\w+)\}$/, (_, name: string) => `By-${name}`))
+    .flatMap((word) => word.split(/[-_]/));
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+function parameters(schema: z.ZodType, place: 'path' | 'query'): Json[] {
+  const { properties = {}, required = [] } = jsonSchema(schema, 'input') as {
+    readonly properties?: JsonObject;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, shape]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: shape,
+  }));
+}
+
+function tenantHeader(access: Access): Json[] {
+  if (access !== 'tenant') return [];
+  const description = 'Tenant of the call; required unless the key is bound to one or the server needs none';
+  return [{ name: 'x-tenant-id', in: 'header', required: false, description, schema: { type: 'string' } }];
+}
+
+function requestBody({ body }: Route): JsonObject | null {
+  switch (body.kind) {
+    case 'none':
+      return null;
+    case 'raw':
+      return { required: false, content: { '*/*': { schema: {} } } };
+    case 'json':
+      return {
+        required: !body.optional,
+        content: { 'application/json': { schema: jsonSchema(body.schema, 'input') } },
+      };
+  }
+}
+
+function answers({ responses }: Route): JsonObject {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, schema]) => [
+      status,
+      schema === null
+        ? { description: DESCRIPTIONS[status] ?? 'Done' }
+        : {
+            description: DESCRIPTIONS[status] ?? 'Done',
+            content: { 'application/json': { schema: jsonSchema(schema, 'output') } },
+          },
+    ]),
+  );
+}
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  200: 'Done',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'Done, without a body',
+  503: 'Not ready',
+};
+
+function errorAnswers(): JsonObject {
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  return Object.fromEntries(
+    Object.entries(ERROR_STATUSES).map(([status, description]) => [status, { description, content }]),
+  );
+}
