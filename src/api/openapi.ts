@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Json, JsonObject } from '../core/json.ts';
+import { type Json, type JsonObject, isJsonArray, isJsonObject } from '../core/json.ts';
 import { API_PREFIX } from './alias.ts';
 import type { Access, Route } from './route.ts';
 
@@ -8,8 +8,8 @@ const ERROR_STATUSES = { '4XX': 'The request was refused', '5XX': 'The server co
 /** The schema of a JSON value, in the dialect of OpenAPI 3.1 (draft 2020-12). What a schema only checks in code is left open. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' });
-  // A schema of zod is JSON throughout.
-  return rest as JsonObject;
+  // A schema as zod writes it is JSON throughout.
+  return JSON.parse(JSON.stringify(rest));
 }
 
 /**
@@ -76,14 +76,12 @@ function operationId({ method, path }: Route): string {
 }
 
 function parameters(schema: z.ZodType, place: 'path' | 'query'): Json[] {
-  const { properties = {}, required = [] } = jsonSchema(schema, 'input') as {
-    readonly properties?: JsonObject;
-    readonly required?: readonly string[];
-  };
-  return Object.entries(properties).map(([name, shape]) => ({
+  const { properties, required } = jsonSchema(schema, 'input');
+  const needed = isJsonArray(required) ? required : [];
+  return Object.entries(isJsonObject(properties) ? properties : {}).map(([name, shape]) => ({
     name,
     in: place,
-    required: place === 'path' || required.includes(name),
+    required: place === 'path' || needed.includes(name),
     schema: shape,
   }));
 }

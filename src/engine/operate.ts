@@ -1,3 +1,4 @@
+import { type JsonObject, mergeObjects } from '../core/json.ts';
 import { cancelAtOnce } from '../core/run/advance.ts';
 import type { Settle } from '../core/run/changes.ts';
 import type { Draft } from '../core/run/draft.ts';
@@ -98,9 +99,15 @@ function isLegal(from: InstanceState, operation: Operation): boolean {
 }
 
 function apply(deps: TurnDeps, draft: Draft, operation: Operation): void {
+  if (operation.kind === 'retry') addMetadata(draft, operation.metadata);
   if (operation.kind === 'retry' || draft.state === 'failed') retryRun(draft, deps.ids.newId());
   else if (operation.state === 'cancelled') cancelAtOnce(draft);
   else draft.transition(operation.state, { reason: 'operator' });
+}
+
+function addMetadata(draft: Draft, metadata: JsonObject = {}): void {
+  if (Object.keys(metadata).length === 0) return;
+  draft.instance.set({ metadata: mergeObjects(draft.record.metadata, metadata) });
 }
 
 /** What is left to wait for stays as it is; the state is the one that the operator chose. */

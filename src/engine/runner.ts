@@ -1,3 +1,4 @@
+import type { JsonObject } from '../core/json.ts';
 import type { InstanceState } from '../core/run/states.ts';
 import type { Claim } from '../ports/store/turn.ts';
 
@@ -28,8 +29,8 @@ export interface InstanceTarget {
 }
 
 export type Operation =
-  /** [OP-1] to [OP-4]: only from `failed`. */
-  | { readonly kind: 'retry' }
+  /** [OP-1] to [OP-4]: only from `failed`. Members of `metadata` are set with it. */
+  | { readonly kind: 'retry'; readonly metadata?: JsonObject }
   /** [INS-12], [CAN-7]: any transition a person may make; `cancelled` has immediate effect. */
   | { readonly kind: 'set_state'; readonly state: InstanceState; readonly nextFireAt: number | null };
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../core/json.ts';
 import type { InstanceState } from '../core/run/states.ts';
 import { ok, type Result } from '../core/result.ts';
 import { notFound, refuse, type Refusal } from './refusal.ts';
@@ -23,13 +24,17 @@ export async function setState(
   return operate(deps, caller, instanceId, { kind: 'set_state', state, nextFireAt }, state);
 }
 
-/** Puts a failed instance back to work ([OP-1] to [OP-4]). 404 unknown, 400 from any other state. */
+/**
+ * Puts a failed instance back to work ([OP-1] to [OP-4]). 404 unknown, 400 from any other state. Members of `metadata`
+ * are set with it.
+ */
 export async function retryInstance(
   deps: UseCaseDeps,
   caller: Caller,
   instanceId: string,
+  metadata: JsonObject = {},
 ): Promise<Result<InstanceState, Refusal>> {
-  return operate(deps, caller, instanceId, { kind: 'retry' }, 'scheduled');
+  return operate(deps, caller, instanceId, { kind: 'retry', metadata }, 'scheduled');
 }
 
 async function operate(

@@ -28,7 +28,7 @@ describe('the OpenAPI document', () => {
       expect(operation, `${route.method} ${path}`).toBeDefined();
       const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const described = operation.parameters.filter((parameter: Body) => parameter.in === 'path');
-      expect(described.map((parameter: Body) => parameter.name).toSorted()).toEqual(inPath.toSorted());
+      expect(new Set(described.map((parameter: Body) => parameter.name))).toEqual(new Set(inPath));
       expect(operation.requestBody !== undefined).toBe(route.body.kind !== 'none');
       expect(Object.keys(operation.responses)).toEqual([...Object.keys(route.responses), '4XX', '5XX']);
     }

@@ -3,7 +3,7 @@ import { notFound } from '../../engine/refusal.ts';
 import { listPage } from '../list-page.ts';
 import { created, defineBodyRoute, defineRoute, okay } from '../route.ts';
 import { IdPath, NoParameters } from '../schemas/wire-values.ts';
-import { InstanceBody, InstanceList, InstancePage, showInstance } from '../schemas/instance.ts';
+import { InstanceBody, InstancePage, showInstance } from '../schemas/instance.ts';
 import { InstanceQuery } from '../schemas/instance-query.ts';
 import { BatchBody, BatchStarted, StartBody, StartedBody } from '../schemas/start.ts';
 
@@ -60,21 +60,6 @@ const list = defineRoute({
     ),
 });
 
-const deadLetters = defineRoute({
-  method: 'GET',
-  path: '/instances/dlq',
-  tag,
-  summary: 'List failed instances, newest change first',
-  params: NoParameters,
-  query: InstanceQuery,
-  responses: { 200: InstanceList },
-  handle: async ({ store }, { caller, filter }) => {
-    const tenantId = caller.tenantId ?? filter.tenantId;
-    const failed = await store.listInstances({ ...filter, tenantId, states: ['failed'] });
-    return okay(failed.map(showInstance));
-  },
-});
-
 const get = defineRoute({
   method: 'GET',
   path: '/instances/{id}',
@@ -89,4 +74,4 @@ const get = defineRoute({
   },
 });
 
-export const instanceRoutes = [start, batch, list, deadLetters, get];
+export const instanceRoutes = [start, batch, list, get];

@@ -1,5 +1,6 @@
 import type { Route } from '../route.ts';
 import { approvalRoutes } from './approvals.ts';
+import { deadLetterRoutes } from './dead-letters.ts';
 import { instanceActionRoutes } from './instance-actions.ts';
 import { instanceReadRoutes } from './instance-reads.ts';
 import { instanceRoutes } from './instances.ts';
@@ -15,6 +16,7 @@ export const ROUTES: readonly Route[] = [
   ...serviceRoutes,
   ...sequenceRoutes,
   ...instanceRoutes,
+  ...deadLetterRoutes,
   ...instanceReadRoutes,
   ...instanceActionRoutes,
   ...approvalRoutes,

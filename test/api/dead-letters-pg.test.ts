@@ -1,0 +1,3 @@
+import { describeDeadLetters } from './describe-dead-letters.ts';
+
+describeDeadLetters('PostgreSQL');
