@@ -9,7 +9,7 @@ const ERROR_STATUSES = { '4XX': 'The request was refused', '5XX': 'The server co
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' });
   // A schema as zod writes it is JSON throughout.
-  return JSON.parse(JSON.stringify(rest));
+  return JSON.parse(JSON.stringify(rest)) as JsonObject;
 }
 
 /**
