@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Json, type JsonObject, isJsonArray, isJsonObject } from '../core/json.ts';
 import { API_PREFIX } from './alias.ts';
 import type { Access, Route } from './route.ts';
+import { JsonObjectValue } from './schemas/wire-values.ts';
 
 const ERROR_STATUSES = { '4XX': 'The request was refused', '5XX': 'The server could not answer' } as const;
 
@@ -9,7 +10,7 @@ const ERROR_STATUSES = { '4XX': 'The request was refused', '5XX': 'The server co
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' });
   // A schema as zod writes it is JSON throughout.
-  return JSON.parse(JSON.stringify(rest)) as JsonObject;
+  return JsonObjectValue.parse(JSON.parse(JSON.stringify(rest)));
 }
 
 /**
