@@ -39,6 +39,31 @@ export function instantOf(localMs: number, zone: string): number {
   return candidates.length === 0 ? localMs - before : Math.min(...candidates);
 }
 
+/**
+ * The first instant at which this local time is shown or already past ([CRON-2]): one that a clock change skips means the
+ * end of the gap, one that exists twice the earlier instant. A later local time never means an earlier instant. For local
+ * times in whole seconds.
+ */
+export function firstInstantOf(localMs: number, zone: string): number {
+  const shifted = instantOf(localMs, zone);
+  const gap = localMsAt(shifted, zone) - localMs;
+  if (gap === 0) return shifted;
+  // The change lies in between: before it the clock shows less than this local time, from it on more.
+  let before = shifted - gap;
+  let after = shifted;
+  while (after - before > 1000) {
+    const middle = before + Math.floor((after - before) / 2000) * 1000;
+    if (localMsAt(middle, zone) > localMs) after = middle;
+    else before = middle;
+  }
+  return after;
+}
+
+/** True for a name of the IANA data that this platform knows; an offset such as `+01:00` is no zone. */
+export function isKnownZone(zone: string): boolean {
+  return /^[A-Za-z]/.test(zone) && makeFormatter(zone) !== null;
+}
+
 function offsetAt(instant: number, zone: string): number {
   return localMsAt(instant, zone) - instant;
 }
