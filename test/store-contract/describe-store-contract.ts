@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { describeCatalog } from './catalog.ts';
+import { describeChangeFeed } from './change-feed.ts';
 import { describeChildren } from './children.ts';
 import { describeClaims } from './claims.ts';
 import { describeCommits } from './commits.ts';
@@ -45,6 +46,7 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'reads of tasks': describeTaskReads,
   'names of handlers': describeHandlerNames,
   'reads of instances': describeInstanceReads,
+  'the change feed': describeChangeFeed,
   catalog: describeCatalog,
 };
 

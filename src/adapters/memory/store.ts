@@ -5,6 +5,7 @@ import type { ReadStore } from '../../ports/store/reads.ts';
 import type { Store } from '../../ports/store/store.ts';
 import type { TurnStore } from '../../ports/store/turn.ts';
 import * as catalog from './catalog.ts';
+import { listChanges } from './changes.ts';
 import { claimDue, claimExpired, claimOne } from './claims.ts';
 import { commitTurns } from './commit.ts';
 import { type Tx, atomically, createDatabase, createIds } from './database.ts';
@@ -36,6 +37,7 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
     ...catalogPart(run),
     ...handlerPart(run),
     ...readPart(run),
+    listChanges: (query) => run((tx) => listChanges(tx, query)),
     close: () => Promise.resolve(),
   };
 }

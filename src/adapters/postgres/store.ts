@@ -3,6 +3,7 @@ import type { Store } from '../../ports/store/store.ts';
 import { createFactStore } from './accept.ts';
 import { call } from './call.ts';
 import { createCatalogStore } from './catalog.ts';
+import { listChanges } from './changes.ts';
 import { type SqlDriver, SqlError } from './driver.ts';
 import { createHandlerNameStore } from './handler-names.ts';
 import * as instances from './reads-instances.ts';
@@ -24,6 +25,7 @@ export function createPostgresStore(driver: SqlDriver): Store {
     ...createCatalogStore(driver),
     ...createHandlerNameStore(driver),
     ...createReadStore(driver),
+    listChanges: (query) => listChanges(driver, query),
     close: () => driver.close(),
   };
 }

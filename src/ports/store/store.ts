@@ -1,5 +1,6 @@
 import type { AcceptStore } from './accept.ts';
 import type { CatalogStore } from './catalog.ts';
+import type { ChangeStore } from './changes.ts';
 import type { HandlerNameStore } from './handler-names.ts';
 import type { ReadStore } from './reads.ts';
 import type { TurnStore } from './turn.ts';
@@ -8,7 +9,13 @@ import type { TurnStore } from './turn.ts';
  * The store contract: few coarse operations, each one statement or one round trip, each one fault point. The same suite
  * (test/store-contract) runs over every adapter. Lost IO rejects with `StoreUnavailable`; everything else is a value.
  */
-export interface Store extends TurnStore, AcceptStore, CatalogStore, HandlerNameStore, ReadStore {
+export interface Store
+  extends TurnStore,
+    AcceptStore,
+    CatalogStore,
+    ChangeStore,
+    HandlerNameStore,
+    ReadStore {
   close(): Promise<void>;
 }
 
