@@ -1,0 +1,68 @@
+import { isJsonObject, type Json, member } from '../../src/core/json.ts';
+import { cancelHard, requestCancel } from './cancel.ts';
+import { closeInstance } from './children.ts';
+import { type Instance, mergeData, type Sim, stateOf } from './instance.ts';
+import { answerGate } from './leaf.ts';
+import { retryInstance } from './retry.ts';
+import { nodesOf } from './tree-node.ts';
+import type { Happening, SignalType } from './world.ts';
+
+/** What arrives from outside (16, 17, 20.1, CTX-3, INS-12). What the state forbids is refused and has no effect. */
+export function applyHappening(sim: Sim, instance: Instance, happening: Happening): void {
+  if (happening.kind === 'retry') {
+    if (instance.terminal === 'failed') retryInstance(sim, instance);
+    return;
+  }
+  if (happening.kind === 'patch_context') {
+    if (happening.mode === 'replace') instance.data = happening.data;
+    else mergeData(instance, happening.data);
+    return;
+  }
+  if (instance.terminal !== null) return;
+  if (happening.kind === 'signal') applySignal(sim, instance, happening.type, happening.payload);
+  else applyState(sim, instance, happening.state);
+}
+
+function applyState(sim: Sim, instance: Instance, state: 'cancelled' | 'paused' | 'scheduled'): void {
+  if (state === 'paused') pause(instance);
+  if (state === 'scheduled') instance.paused = false;
+  if (state !== 'cancelled') return;
+  for (const root of instance.roots) cancelHard({ sim, instance }, root);
+  instance.terminal = 'cancelled';
+  closeInstance(sim, instance);
+}
+
+function pause(instance: Instance): void {
+  if (stateOf(instance) === 'scheduled' || stateOf(instance) === 'running') instance.paused = true;
+}
+
+function applySignal(sim: Sim, instance: Instance, type: SignalType, payload: Json): void {
+  if (typeof type === 'object') return applyCustom(sim, instance, type.custom, payload);
+  switch (type) {
+    case 'pause':
+      return pause(instance);
+    case 'resume':
+      instance.paused = false;
+      return;
+    case 'cancel':
+      return requestCancel(sim, instance);
+    case 'update_context': {
+      const data = member(payload, 'data');
+      if (isJsonObject(data)) mergeData(instance, data);
+      return;
+    }
+  }
+}
+
+/** [HI-2], [HI-3], [HI-6]: an answer to an open gate, or one that is kept until its gate is reached. */
+function applyCustom(sim: Sim, instance: Instance, name: string, payload: Json): void {
+  const id = /^human_input:(.+)$/.exec(name)?.[1];
+  const node = [...nodesOf(instance.roots)].find(({ block }) => block.id === id);
+  if (node?.block.type !== 'step' || node.block.wait_for_input === undefined) return;
+  if (node.state === 'pending' || node.leaf.gateOpenedAt === null) {
+    if (node.state !== 'skipped') instance.keptAnswers.push({ block: node.block.id, payload });
+    return;
+  }
+  if (node.state === 'waiting' && node.reason === 'input')
+    answerGate(sim, instance, node, node.block, payload);
+}

@@ -1,0 +1,148 @@
+import { validateAgainst } from '../../src/core/definition/json-schema.ts';
+import type { StepBlock } from '../../src/core/definition/document.ts';
+import type { Failure } from '../../src/core/failure.ts';
+import { isJsonObject, type Json, jsonObject, member } from '../../src/core/json.ts';
+import { addRow, type Instance, mergeData, type Sim } from './instance.ts';
+import { permanent, resolve, templateScope, truthy } from './scope-of.ts';
+import type { TreeNode } from './tree-node.ts';
+
+export interface Success {
+  readonly output: Json;
+  readonly isWorker: boolean;
+  readonly cacheKey: string | null;
+}
+
+/** Ends what the leaf was waiting for: task closed, timers gone, handler no longer listened to. */
+export function quiet(node: TreeNode): void {
+  node.leaf.call = null;
+  node.reason = null;
+  node.wakeAt = null;
+}
+
+export function failLeaf(node: TreeNode, failure: Failure): void {
+  quiet(node);
+  node.state = 'failed';
+  node.error = failure;
+}
+
+/** 8.10, 8.11: what a result leads to. */
+export function succeed(
+  sim: Sim,
+  instance: Instance,
+  node: TreeNode,
+  block: StepBlock,
+  success: Success,
+): void {
+  const { output } = success;
+  if (block.output_schema !== undefined && validateAgainst(block.output_schema, output).length > 0) {
+    failAttempt(sim, instance, node, block, {
+      failure: permanent('OUTPUT_CONTRACT_VIOLATION'),
+      isWorker: false,
+    });
+    return;
+  }
+  quiet(node);
+  node.state = 'completed';
+  addRow(instance, node, { kind: 'result', output, ref: null, attempt: node.attempt });
+  if (success.isWorker && isJsonObject(output)) mergeData(instance, output);
+  if (success.cacheKey !== null) instance.cache.set(success.cacheKey, output);
+}
+
+/** 15.2: what a failed attempt leads to. */
+export function failAttempt(
+  sim: Sim,
+  instance: Instance,
+  node: TreeNode,
+  block: StepBlock,
+  { failure, isWorker }: { readonly failure: Failure; readonly isWorker: boolean },
+): void {
+  if (!isRetried(instance, node, block, failure)) {
+    failLeaf(node, failure);
+    return;
+  }
+  quiet(node);
+  node.error = failure;
+  node.attempt += 1;
+  node.state = 'waiting';
+  node.reason = 'retry';
+  node.leaf.stage = 'attempt';
+  // A new task of a worker appears no sooner than 150 ms later (RULINGS B9).
+  node.wakeAt = sim.now + Math.max(backoff(block, node.attempt), isWorker ? 150 : 0);
+}
+
+/** [RET-1] to [RET-5]. */
+function isRetried(instance: Instance, node: TreeNode, block: StepBlock, failure: Failure): boolean {
+  const policy = block.retry;
+  if (policy === undefined || !failure.retryable || node.attempt + 1 >= policy.max_attempts) return false;
+  const codes = ['error_code', 'code', 'status'].map((name) => member(failure.details, name));
+  const named = [...codes, failure.code].flatMap((code) =>
+    typeof code === 'string' || typeof code === 'number' ? [String(code)] : [],
+  );
+  if (policy.non_retryable_codes?.some((code) => named.includes(code)) === true) return false;
+  const error = {
+    message: failure.message,
+    details: failure.details ?? null,
+    code: failure.code ?? null,
+  };
+  return policy.retry_if === undefined || truthy(instance, node, policy.retry_if, error);
+}
+
+/** Milliseconds before attempt `nth`, counted from 1 (15.2). */
+export function backoff(block: StepBlock, nth: number): number {
+  const policy = block.retry;
+  if (policy === undefined) return 0;
+  const product = policy.initial_backoff * policy.backoff_multiplier ** (nth - 1);
+  return Math.floor(Math.min(product, policy.max_backoff));
+}
+
+/** [DL-3]. */
+export function breachDeadline(sim: Sim, instance: Instance, node: TreeNode, block: StepBlock): void {
+  const deadline = block.deadline ?? 0;
+  const elapsed = sim.now - (node.leaf.deadlineFrom ?? sim.now);
+  const output = { _error: 'sla_deadline_breached', _deadline_ms: deadline, _elapsed_ms: elapsed };
+  addRow(instance, node, { kind: 'breach', output, ref: null, attempt: node.attempt });
+  const action = block.on_deadline_breach;
+  if (action !== undefined) {
+    const keys = { block_id: block.id, instance_id: 'self', elapsed_ms: elapsed, deadline_ms: deadline };
+    const params = resolve(action.params ?? {}, templateScope(instance, node));
+    const own = params.ok && isJsonObject(params.value) ? params.value : {};
+    if (params.ok) pushEscalation(sim, instance, node, action.handler, { ...keys, ...own, _breach: keys });
+  }
+  failLeaf(node, permanent('DEADLINE_EXCEEDED'));
+}
+
+/** [HI-9] to [HI-11]. */
+export function expireGate(sim: Sim, instance: Instance, node: TreeNode, block: StepBlock): void {
+  const gate = block.wait_for_input;
+  if (gate?.escalation_handler === undefined) {
+    failLeaf(node, permanent('HUMAN_INPUT_TIMEOUT'));
+    return;
+  }
+  const seconds = Math.floor((gate.timeout ?? 0) / 1000);
+  const output = {
+    _escalated: true,
+    _escalation_handler: gate.escalation_handler,
+    _timeout_seconds: seconds,
+  };
+  addRow(instance, node, { kind: 'gate', output, ref: null, attempt: 0 });
+  pushEscalation(sim, instance, node, gate.escalation_handler, {
+    block_id: block.id,
+    instance_id: 'self',
+    prompt: node.leaf.prompt,
+    choices: gate.choices.map(({ label, value }) => ({ label, value })),
+    timeout_seconds: seconds,
+  });
+  quiet(node);
+  node.state = 'completed';
+}
+
+function pushEscalation(sim: Sim, instance: Instance, node: TreeNode, handler: string, params: Json): void {
+  instance.effects.push({
+    at: sim.now,
+    handler,
+    block: node.block.id,
+    attempt: node.attempt,
+    iteration: node.iteration,
+    params: isJsonObject(params) ? jsonObject(Object.entries(params)) : params,
+  });
+}
