@@ -1,0 +1,51 @@
+import type { InstanceView } from '../../ports/store/reads.ts';
+import type { SessionRecord, SessionStore } from '../../ports/store/sessions.ts';
+import { call, isUuid, tenantCall } from './call.ts';
+import type { SqlDriver } from './driver.ts';
+import { answerOf } from './rows.ts';
+
+const INSERT = 'SELECT stepwell.insert_session_v1($1::jsonb)';
+const UPDATE = 'SELECT stepwell.update_session_v1($1, $2, $3::jsonb, $4)';
+const OF_TENANT = '($1::text IS NULL OR s.tenant_id = $1)';
+const GET = `SELECT stepwell.session_json(s) FROM stepwell.sessions s WHERE ${OF_TENANT} AND s.id = $2`;
+const FIND =
+  'SELECT stepwell.session_json(s) FROM stepwell.sessions s WHERE s.tenant_id = $1 AND s.session_key = $2';
+const LIST_INSTANCES = `
+SELECT coalesce((
+  SELECT json_agg(stepwell.instance_view(l) ORDER BY l.created_at, l.id) FROM (
+    SELECT i.* FROM stepwell.task_instances i
+    WHERE i.session_id = s.id::text AND i.tenant_id = s.tenant_id
+    ORDER BY i.created_at, i.id LIMIT $3
+  ) l), '[]')
+FROM stepwell.sessions s WHERE ${OF_TENANT} AND s.id = $2`;
+
+export function createSessionStore(driver: SqlDriver): SessionStore {
+  const update = async (
+    tenantId: string | null,
+    id: string,
+    change: { readonly data: string | null; readonly state: string | null },
+  ): Promise<boolean> =>
+    isUuid(id) && answerOf<boolean>(await call(driver, UPDATE, [tenantId, id, change.data, change.state]));
+  return {
+    async insertSession(session) {
+      return answerOf(await call(driver, INSERT, [JSON.stringify(session)]));
+    },
+    async getSession(tenantId, id) {
+      if (!isUuid(id)) return null;
+      return (
+        answerOf<SessionRecord | undefined>(await tenantCall(driver, tenantId, GET, [tenantId, id])) ?? null
+      );
+    },
+    async findSession(tenantId, sessionKey) {
+      const rows = await tenantCall(driver, tenantId, FIND, [tenantId, sessionKey]);
+      return answerOf<SessionRecord | undefined>(rows) ?? null;
+    },
+    setSessionData: (tenantId, id, data) => update(tenantId, id, { data: JSON.stringify(data), state: null }),
+    setSessionState: (tenantId, id, state) => update(tenantId, id, { data: null, state }),
+    async listSessionInstances(tenantId, id, limit) {
+      if (!isUuid(id)) return null;
+      const rows = await tenantCall(driver, tenantId, LIST_INSTANCES, [tenantId, id, limit]);
+      return answerOf<readonly InstanceView[] | undefined>(rows) ?? null;
+    },
+  };
+}
