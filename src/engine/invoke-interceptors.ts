@@ -1,0 +1,59 @@
+import type { Json } from '../core/json.ts';
+import type { Dispatch, Draft } from '../core/run/draft.ts';
+import { invocationParams, invocationReferences } from '../core/run/interceptors/invocation-scope.ts';
+import { type Invocation, invocationBefore } from '../core/run/interceptors/traces.ts';
+import { readNeeds } from './read-needs.ts';
+import { callAside } from './side-call.ts';
+import type { TurnDeps } from './turn-deps.ts';
+import type { TurnReads } from './turn-reads.ts';
+
+/** Bound of one interceptor ([INT-5]). */
+const INTERCEPTOR_TIMEOUT_MS = 5_000;
+
+/** What invocations work with. */
+export interface InvocationContext {
+  readonly draft: Draft;
+  readonly reads: TurnReads;
+}
+
+/** Calls the interceptors whose rows go with the next commit, and puts their answers there. */
+export async function invokeInterceptors(deps: TurnDeps, context: InvocationContext): Promise<void> {
+  const { draft } = context;
+  const due = draft.invocations.takeAll();
+  const answers = await Promise.all(due.map((invocation) => invoke(deps, context, invocation)));
+  for (const [index, { rowId }] of due.entries()) draft.fillRow(rowId, answers[index] ?? null);
+}
+
+/** Calls `before_step` for a dispatch; null when it is not to be called. What it answers is the output of its row. */
+export async function invokeBefore(
+  deps: TurnDeps,
+  context: InvocationContext,
+  dispatch: Dispatch,
+): Promise<{ readonly output: Json } | null> {
+  const invocation = invocationBefore(context.draft, dispatch);
+  return invocation === null ? null : { output: await invoke(deps, context, invocation) };
+}
+
+/** Errors are ignored but for the row ([INT-5]). */
+async function invoke(deps: TurnDeps, context: InvocationContext, invocation: Invocation): Promise<Json> {
+  const { draft, reads } = context;
+  const { blockId: name, iteration, attempt, interceptor } = invocation;
+  while (!draft.knowledge.covers(invocationReferences(invocation))) {
+    const needs = draft.knowledge.takeNeeds();
+    if (needs === null) break;
+    await readNeeds(reads, draft, needs);
+  }
+  const params = invocationParams(draft, invocation);
+  if (!params.ok) return { _interceptor_error: params.error };
+  const outcome = await callAside(deps, draft, {
+    handler: interceptor.handler,
+    params: params.value,
+    name,
+    iteration,
+    attempt,
+    timeoutMs: INTERCEPTOR_TIMEOUT_MS,
+  });
+  if (outcome === null)
+    return { _interceptor_error: `the handler ${interceptor.handler} is not in this process` };
+  return outcome.ok ? outcome.output : { _interceptor_error: outcome.failure.message };
+}
