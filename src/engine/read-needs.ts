@@ -3,6 +3,7 @@ import type { Draft } from '../core/run/draft.ts';
 import type { KnownSequence, Needs } from '../core/run/knowledge.ts';
 import { rowView } from '../core/run/output-row.ts';
 import type { InstanceKey } from '../ports/store/reads.ts';
+import { readItemNeeds } from './read-item-needs.ts';
 import type { TurnReads } from './turn-reads.ts';
 
 const ITEMS_PER_READ = 100;
@@ -16,6 +17,7 @@ export async function readNeeds(store: TurnReads, draft: Draft, needs: Needs): P
     ...needs.items.map((item) => readItems(store, key, draft, item)),
     ...needs.sequences.map((wanted) => readSequence(store, draft, wanted)),
     ...needs.childRows.map((childId) => readChildRows(store, draft, childId)),
+    readItemNeeds(store, key, draft.knowledge, needs.fanOut),
   ]);
   draft.knowledge.learn(needs, { outputs, state });
 }

@@ -1,12 +1,17 @@
-import { type TreeNode, buildTree } from '../core/run/tree.ts';
+import type { TreeNode } from '../core/run/tree.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Definitions } from './definitions.ts';
+import { foldTree } from './fold-tree.ts';
 
-/** The tree view of an instance; empty before its first claim, null when it is unknown to this tenant. */
+/**
+ * The tree view of an instance; empty before its first claim, null when it is unknown to this tenant. `pass` names the item
+ * to show where items run side by side (`each:17`); null: the one that says most.
+ */
 export async function readTree(
-  deps: { readonly store: Pick<Store, 'getFrontier' | 'listNodeRows'>; readonly definitions: Definitions },
+  deps: { readonly store: Pick<Store, 'getFrontier' | 'listNodeRows' | 'listNodeRowsWithin'>; readonly definitions: Definitions },
   tenantId: string | null,
   instanceId: string,
+  pass: string | null = null,
 ): Promise<readonly TreeNode[] | null> {
   const [frontier, rows] = await Promise.all([
     deps.store.getFrontier(tenantId, instanceId),
@@ -18,12 +23,13 @@ export async function readTree(
   const plan = await deps.definitions.plan(instance.tenantId, instance.sequenceId);
   if (plan === null) return [];
   const isLeased = instance.leaseUntil !== null && instance.leaseUntil > frontier.now;
-  return buildTree({
+  return foldTree(deps.store, tenantId, {
     plan,
     instanceId,
     createdAt: instance.createdAt,
     frames,
     rows,
     isWorkedOn: isLeased && instance.state === 'running',
+    pass,
   });
 }

@@ -6,7 +6,16 @@ import { untilAnswered } from './until-answered.ts';
 /** What a turn reads between claim and settle. */
 export type TurnReads = Pick<
   Store,
-  'claimOne' | 'readOutputs' | 'readState' | 'countState' | 'readItems' | 'findSequence' | 'listOutputs'
+  | 'claimOne'
+  | 'readOutputs'
+  | 'readOutputsWithin'
+  | 'readState'
+  | 'countState'
+  | 'readItems'
+  | 'readValues'
+  | 'readCollected'
+  | 'findSequence'
+  | 'listOutputs'
 >;
 
 /**
@@ -21,6 +30,9 @@ export function turnReads(store: TurnReads, clock: Clock, lease: Lease): TurnRea
     readState: (key, keys) => ask(() => store.readState(key, keys)),
     countState: (key) => ask(() => store.countState(key)),
     readItems: (key, snapshotKey, from, count) => ask(() => store.readItems(key, snapshotKey, from, count)),
+    readOutputsWithin: (key, wanted) => ask(() => store.readOutputsWithin(key, wanted)),
+    readValues: (key, range) => ask(() => store.readValues(key, range)),
+    readCollected: (key, query) => ask(() => store.readCollected(key, query)),
     findSequence: (name) => ask(() => store.findSequence(name)),
     listOutputs: (tenantId, id, include) => ask(() => store.listOutputs(tenantId, id, include)),
   };

@@ -2,7 +2,7 @@ import type { Block } from '../definition/document.ts';
 import type { Draft } from './draft.ts';
 import { type Frame, type Leaf, frameKey } from './frame.ts';
 import { addNodeRow, isInsideFrame } from './place.ts';
-import { currentList, innerIteration } from './plan.ts';
+import { currentList, innerIteration, isJoined } from './plan.ts';
 
 /** Cancels the leaf at the cursor of a frame: closes what it hangs on and writes its hidden node row. */
 export function cancelLeaf(draft: Draft, key: string, block: Block): void {
@@ -46,5 +46,5 @@ function cancelFrame(draft: Draft, frame: Frame): void {
   const began = frame.leaf !== null || draft.inFlight.has(frameKey(frame));
   if (began && block !== undefined) cancelLeaf(draft, frameKey(frame), block);
   draft.put({ ...frame, leaf: null, state: 'cancelled' });
-  if (frame.detail.kind !== 'root' && frame.detail.kind !== 'branch') addNodeRow(draft, frame, 'cancelled');
+  if (frame.detail.kind !== 'root' && !isJoined(frame)) addNodeRow(draft, frame, 'cancelled');
 }

@@ -1,7 +1,9 @@
 import { type JsonObject, canonicalJson, utf8Bytes } from '../json.ts';
 import type { Draft } from './draft.ts';
 import { type FailedLeaf, type Frame, frameKey } from './frame.ts';
+import { itemFrames } from './item-frames.ts';
 import { currentList, innerIteration, listsOf } from './plan.ts';
+import type { Standing } from './standing.ts';
 
 /**
  * `all`: what failed below, for `_error` and for people. `unabsorbed`: without what a rollback has absorbed, for the
@@ -14,7 +16,7 @@ export type WhichFailures = 'all' | 'unabsorbed';
  * that a failure leaves behind.
  */
 export function failedLeaves(
-  draft: Draft,
+  draft: Standing,
   frame: Frame,
   which: WhichFailures = 'all',
 ): readonly FailedLeaf[] {
@@ -32,7 +34,7 @@ export function failedLeaves(
 }
 
 function failuresOfBlock(
-  draft: Draft,
+  draft: Standing,
   frame: Frame,
   lists: number,
   which: WhichFailures,
@@ -52,8 +54,15 @@ function failuresOfBlock(
     case 'for_each':
       if (detail.error === null) return failedLeaves(draft, frame, which);
       return [{ blockId: frame.blockId, iteration: frame.iteration, attempt: 0, failure: detail.error }];
+    case 'fan_out':
+      if (detail.error === null) {
+        const failed = itemFrames(draft.frames.values(), frame).filter((item) => item.state === 'failed');
+        return failed.flatMap((item) => failedLeaves(draft, item, which));
+      }
+      return [{ blockId: frame.blockId, iteration: frame.iteration, attempt: 0, failure: detail.error }];
     case 'root':
     case 'branch':
+    case 'item':
     case 'router':
     case 'a_b_split':
     case 'loop':

@@ -1,4 +1,4 @@
-import type { Frame } from './frame.ts';
+import type { Frame, ItemDetail } from './frame.ts';
 
 /** The root list at its start. */
 export function rootFrame(now: number): Frame {
@@ -26,6 +26,21 @@ export function branchFrame(join: Frame, branch: number): Frame {
     detail: { kind: 'branch' },
     state: 'open',
     startedAt,
+  };
+}
+
+/** One item of a `for_each` that fans out, at its start. */
+export function itemFrame(owner: Frame, index: number, detail: ItemDetail, now: number): Frame {
+  const { blockId, iteration } = owner;
+  return {
+    blockId,
+    branch: index,
+    iteration,
+    cursor: 0,
+    leaf: null,
+    detail,
+    state: 'open',
+    startedAt: now,
   };
 }
 

@@ -1,3 +1,4 @@
+import { FanOutKnowledge, type FanOutNeeds } from './fan-out-knowledge.ts';
 import type { Json } from '../json.ts';
 import type { References } from '../expressions/references.ts';
 
@@ -14,6 +15,7 @@ export interface Needs {
   readonly items: readonly { readonly snapshotKey: string; readonly from: number }[];
   readonly sequences: readonly { readonly name: string; readonly version: number | null }[];
   readonly childRows: readonly string[];
+  readonly fanOut: FanOutNeeds;
 }
 
 /**
@@ -36,12 +38,15 @@ export class Knowledge {
   private readonly items = new Map<string, Map<number, Json>>();
   private readonly sequences = new Map<string, KnownSequence | null>();
   private readonly childRows = new Map<string, Json>();
+  /** Of the items of blocks that fan out. */
+  readonly fanOut: FanOutKnowledge;
   private missing = emptyNeeds();
 
   /** A run without history has no rows and no state: nothing ever needs to be read. */
   constructor(options: { readonly hasHistory: boolean }) {
     this.allOutputs = !options.hasHistory;
     this.allState = !options.hasHistory;
+    this.fanOut = new FanOutKnowledge(options);
   }
 
   /** True when everything these references may read is known; otherwise the gap is noted as a need. */
@@ -75,7 +80,8 @@ export class Knowledge {
   }
 
   /** A row of this turn, committed or not: it is newer than all that can be read. */
-  setOutput(blockId: string, output: Json): void {
+  setOutput(blockId: string, output: Json, itemPaths: readonly string[] = []): void {
+    for (const path of itemPaths) this.fanOut.setOutput(path, blockId, output);
     this.outputs.set(blockId, output);
     this.absentOutputs.delete(blockId);
     this.ownOutputs.add(blockId);
@@ -147,13 +153,14 @@ export class Knowledge {
   get hasNeeds(): boolean {
     const needs = this.missing;
     const sizes = [sizeOf(needs.outputs), sizeOf(needs.state), needs.items.length];
+    if (this.fanOut.hasNeeds) return true;
     return [...sizes, needs.sequences.length, needs.childRows.length].some((size) => size > 0);
   }
 
   /** The needs noted since the last call; null when there are none. */
   takeNeeds(): Needs | null {
     if (!this.hasNeeds) return null;
-    const needs = this.missing;
+    const needs = { ...this.missing, fanOut: this.fanOut.takeNeeds() };
     this.missing = emptyNeeds();
     return needs;
   }

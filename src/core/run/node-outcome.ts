@@ -34,6 +34,13 @@ export function decisionOf(detail: FrameDetail, end: ListEnd | null): JsonObject
       return { passes: detail.passes, ...lastPass(detail.passes, detail.inPass, end) };
     case 'for_each':
       return { passes: detail.index, total: detail.total, ...lastPass(detail.index, detail.inPass, end) };
+    case 'fan_out':
+      return {
+        passes: detail.ended,
+        total: detail.total,
+        failed: detail.failed,
+        ...(end === null ? {} : { last_pass: detail.decidedBy ?? detail.next - 1 }),
+      };
     case 'try_catch':
       return end === null ? null : { try: detail.tryEnd, catch: detail.catchEnd };
     case 'saga':
@@ -45,6 +52,7 @@ export function decisionOf(detail: FrameDetail, end: ListEnd | null): JsonObject
           };
     case 'root':
     case 'branch':
+    case 'item':
     case 'parallel':
     case 'cancellation_scope':
       return null;

@@ -1,7 +1,10 @@
 import { type References, expressionReferences, templateReferences } from '../expressions/references.ts';
 import type { Block, SequenceDocument } from '../definition/document.ts';
 import { type Json, member } from '../json.ts';
+import { isConcurrent } from './blocks/items.ts';
 import type { Frame } from './frame.ts';
+import type { Injection } from './reshape/injection.ts';
+import { inRunOrder } from './run-order.ts';
 
 /** A block with its place. `listIndex` says which list of the parent it stands in (sequences.md 7.2). */
 export interface PlanNode {
@@ -22,6 +25,17 @@ export interface Plan {
   readonly references: ReadonlyMap<string, References>;
   /** Blocks whose outputs some text reads; only these are worth keeping in memory. */
   readonly readOutputs: ReadonlySet<string> | 'all';
+  /** What was changed in the run that this plan is of; absent for a sequence as it was published. */
+  readonly shape?: PlanShape;
+  /** The `for_each` blocks whose items run side by side. */
+  readonly concurrent: ReadonlySet<string>;
+}
+
+export interface PlanShape {
+  /** In the order in which they were made ([OP-10]). */
+  readonly injections: readonly Injection[];
+  /** The run came from another sequence: blocks that are new to it may have rows of an earlier time. */
+  readonly wasMigrated: boolean;
 }
 
 /** Compiles a valid document. */
@@ -38,8 +52,22 @@ export function compilePlan(document: SequenceDocument): Plan {
   add(document.blocks, null, 0);
   const nodes = new Map(inOrder.map((node) => [node.block.id, node]));
   const references = new Map(inOrder.map((node) => [node.block.id, blockReferences(node.block)]));
-  const readOutputs = union([...references.values()].map((part) => part.outputs));
-  return { document, nodes, inOrder, references, readOutputs };
+  const around = aroundReferences(document);
+  const readOutputs = union([...references.values(), ...around].map((part) => part.outputs));
+  const concurrent = inOrder.flatMap(({ block }) =>
+    block.type === 'for_each' && isConcurrent(block) ? [block.id] : [],
+  );
+  return { document, nodes, inOrder, references, readOutputs, concurrent: new Set(concurrent) };
+}
+
+/** What cleanup hooks and interceptors read: it has to be in memory as well, since it may not be stored yet. */
+function aroundReferences(document: SequenceDocument): readonly References[] {
+  const hooks = [...(document.on_failure ?? []), ...(document.on_cancel ?? [])];
+  const invoked = Object.values(document.interceptors ?? {}).filter(({ invoke }) => invoke === true);
+  return [
+    ...hooks.map(blockReferences),
+    ...invoked.map(({ params }) => templateReferences(params ?? null)),
+  ];
 }
 
 /** The lists of a composite, in the order of their indexes; none for a leaf. */
@@ -88,15 +116,32 @@ export function currentListIndex(frame: Frame): number {
     case 'race':
     case 'loop':
     case 'for_each':
+    case 'fan_out':
+    case 'item':
       return 0;
   }
 }
 
-/** The list that a frame works on. */
+/** True for a frame that only joins the frames of its lists, which are worked on side by side. */
+export function isJoin({ detail }: Frame): boolean {
+  return detail.kind === 'parallel' || detail.kind === 'race' || detail.kind === 'fan_out';
+}
+
+/** True for the list of a join: it has a frame of its own, and its composite has another. */
+export function isJoined({ detail }: Frame): boolean {
+  return detail.kind === 'branch' || detail.kind === 'item';
+}
+
+/** The list that a frame works on, in the order in which it runs it. */
 export function currentList(plan: Plan, frame: Frame): readonly Block[] {
+  return inRunOrder(listOf(plan, frame), frame.order);
+}
+
+/** The list that a frame works on, as it stands in the document. */
+export function listOf(plan: Plan, frame: Frame): readonly Block[] {
   if (frame.detail.kind === 'root') return plan.document.blocks;
   // A joining frame has no list of its own; its branches have frames.
-  if (frame.detail.kind === 'parallel' || frame.detail.kind === 'race') return [];
+  if (isJoin(frame)) return [];
   const owner = plan.nodes.get(frame.blockId);
   return owner === undefined ? [] : (listsOf(owner.block)[currentListIndex(frame)] ?? []);
 }
@@ -105,11 +150,23 @@ export function currentList(plan: Plan, frame: Frame): readonly Block[] {
 export function innerIteration(frame: Frame): string {
   if (frame.detail.kind === 'loop') return passPath(frame.iteration, frame.blockId, frame.detail.passes);
   if (frame.detail.kind === 'for_each') return passPath(frame.iteration, frame.blockId, frame.detail.index);
+  if (frame.detail.kind === 'item') return passPath(frame.iteration, frame.blockId, frame.branch ?? 0);
   return frame.iteration;
 }
 
 export function passPath(iteration: string, blockId: string, pass: number): string {
   return iteration === '' ? `${blockId}:${pass}` : `${iteration}/${blockId}:${pass}`;
+}
+
+/** Cuts `/block:n` from the end. The id is known, so an id that holds `/` or `:` cannot mislead. */
+export function outerIteration(iteration: string, blockId: string): string {
+  const start = iteration.lastIndexOf(':') - blockId.length;
+  return start <= 0 ? '' : iteration.slice(0, start - 1);
+}
+
+/** Number of the innermost pass of a path. */
+export function lastPass(iteration: string): number {
+  return Number(iteration.slice(iteration.lastIndexOf(':') + 1));
 }
 
 /** Ids of all blocks below a composite, itself not included. */
@@ -125,6 +182,12 @@ export function descendantIds(plan: Plan, blockId: string): readonly string[] {
   return ids;
 }
 
+/** True when a block lies inside a composite, in any of its lists. */
+export function isInside(plan: Plan, blockId: string, ancestorId: string): boolean {
+  const node = plan.nodes.get(blockId);
+  return node !== undefined && isBelow(plan, node, ancestorId);
+}
+
 function isBelow(plan: Plan, node: PlanNode, ancestorId: string): boolean {
   for (let id = node.parentId; id !== null; id = plan.nodes.get(id)?.parentId ?? null) {
     if (id === ancestorId) return true;
@@ -135,13 +198,13 @@ function isBelow(plan: Plan, node: PlanNode, ancestorId: string): boolean {
 /** True when the frame lies inside the composite `blockId` (any of its lists), the composite's own frame excluded. */
 export function frameIsBelow(plan: Plan, frame: Frame, blockId: string): boolean {
   if (frame.detail.kind === 'root') return false;
-  if (frame.blockId === blockId) return frame.detail.kind === 'branch';
+  if (frame.blockId === blockId) return isJoined(frame);
   const node = plan.nodes.get(frame.blockId);
   return node !== undefined && isBelow(plan, node, blockId);
 }
 
 /** Only the block's own texts: the blocks of its lists have references of their own. */
-function blockReferences(block: Block): References {
+export function blockReferences(block: Block): References {
   return mergeReferences(textsOf(block));
 }
 

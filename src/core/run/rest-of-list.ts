@@ -30,11 +30,14 @@ function restByDetail(frame: Frame, index: number): Rest {
   switch (detail.kind) {
     case 'root':
     case 'branch':
+    case 'item':
     case 'cancellation_scope':
       return restOfCurrent(frame);
     case 'loop':
     case 'for_each':
       return detail.inPass ? restOfCurrent(frame) : betweenPasses(frame);
+    case 'fan_out':
+      return detail.total === 0 ? restOfCurrent(frame) : 'pending';
     case 'router':
     case 'a_b_split':
       return index === currentListIndex(frame) ? restOfCurrent(frame) : 'skipped';
@@ -73,10 +76,11 @@ function restOfTry(frame: Frame, index: number): Rest {
 /** [SAGA-2], [SAGA-3]: the list of an action has an even index, the one of its compensation follows it. */
 function restOfSaga(frame: Frame, index: number): Rest {
   if (frame.detail.kind !== 'saga') return 'pending';
-  const { phase, step, done } = frame.detail;
+  const { phase, step, done, ran } = frame.detail;
   if (index === currentListIndex(frame)) return restOfCurrent(frame);
   const ofStep = Math.floor(index / 2);
-  if (phase === 'forward') return index % 2 === 0 && ofStep < step ? 'skipped' : 'pending';
-  const toCome = index % 2 === 1 && ofStep < step && done.includes(ofStep);
+  const isOver = ran === undefined ? ofStep < step : ran.includes(ofStep);
+  if (phase === 'forward') return index % 2 === 0 && isOver ? 'skipped' : 'pending';
+  const toCome = index % 2 === 1 && done.includes(ofStep) && done.indexOf(ofStep) < done.indexOf(step);
   return toCome ? 'pending' : 'skipped';
 }

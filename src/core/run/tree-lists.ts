@@ -1,10 +1,12 @@
 import type { Block } from '../definition/document.ts';
 import { type Json, isJsonArray, member } from '../json.ts';
+import { isConcurrent } from './blocks/items.ts';
 import type { Frame } from './frame.ts';
 import type { NodeRow } from './output-row.ts';
 import { currentListIndex, innerIteration, passPath } from './plan.ts';
 import { type Rest, restOfEnd, restOfList } from './rest-of-list.ts';
 import type { NodeState } from './states.ts';
+import { askedIndex } from './tree-items.ts';
 
 /** One list as the tree sees it: its frame while it is worked on, its pass, and what its untouched blocks are. */
 export interface InnerList {
@@ -30,11 +32,18 @@ export function openList(own: Frame, branch: Frame | undefined, index: number): 
 /** A list of a composite that is over, or that was never entered. */
 export function closedList(
   block: Block,
-  of: { readonly row: NodeRow | undefined; readonly state: NodeState; readonly iteration: string },
+  of: {
+    readonly row: NodeRow | undefined;
+    readonly state: NodeState;
+    readonly iteration: string;
+    readonly pass: string | null;
+  },
   index: number,
 ): InnerList {
   const passes = block.type === 'loop' || block.type === 'for_each';
-  const iteration = passes ? passPath(of.iteration, block.id, lastPassOf(of.row)) : of.iteration;
+  const isItem = block.type === 'for_each' && isConcurrent(block) && of.row !== undefined;
+  const asked = isItem ? askedIndex(block.id, of.iteration, of.pass) : null;
+  const iteration = passes ? passPath(of.iteration, block.id, asked ?? lastPassOf(of.row)) : of.iteration;
   return { frame: null, iteration, rest: storedRest(of.row, index) ?? restOfState(of.state) };
 }
 

@@ -4,6 +4,7 @@ import { nodeId } from './node-id.ts';
 import type { NodeRow } from './output-row.ts';
 import { type Plan, type PlanNode, listsOf } from './plan.ts';
 import { restOfList } from './rest-of-list.ts';
+import { inRunOrder } from './run-order.ts';
 import {
   type NodeFacts,
   calledFacts,
@@ -12,6 +13,7 @@ import {
   rowFacts,
   untouchedFacts,
 } from './tree-facts.ts';
+import { itemList } from './tree-items.ts';
 import { type InnerList, closedList, openList } from './tree-lists.ts';
 
 /** A node of the tree view (sequences.md 5.2). Instants are epoch ms. */
@@ -32,6 +34,8 @@ export interface TreeInput {
   readonly rows: readonly NodeRow[];
   /** A turn holds the lease: what stands at a cursor and has no record is being called on the strength of the claim. */
   readonly isWorkedOn: boolean;
+  /** The item to show of each `for_each` whose items run side by side, as a path; absent: the one that says most. */
+  readonly pass?: string | null;
 }
 
 interface View {
@@ -73,8 +77,9 @@ function firstRoot(startedAt: number): Frame {
 }
 
 function addList(view: View, blocks: readonly Block[], list: InnerList): void {
-  blocks.forEach((block, index) => {
-    const atCursor = list.frame?.cursor === index;
+  const cursor = list.frame === null ? undefined : inRunOrder(blocks, list.frame.order)[list.frame.cursor];
+  blocks.forEach((block) => {
+    const atCursor = block === cursor;
     addBlock(view, block, { ...list, frame: atCursor ? list.frame : null });
   });
 }
@@ -88,12 +93,18 @@ function addBlock(view: View, block: Block, list: InnerList): void {
   push(view, block, facts);
   listsOf(block).forEach((blocks, index) => {
     const key = frameKey({ blockId: block.id, branch: index, iteration });
+    const closed = { row, state: facts.state, iteration, pass: view.input.pass ?? null };
     const inner =
       own === undefined
-        ? closedList(block, { row, state: facts.state, iteration }, index)
-        : openList(own, view.frames.get(key), index);
+        ? closedList(block, closed, index)
+        : openedList(view, own, view.frames.get(key), index);
     addList(view, blocks, inner);
   });
+}
+
+function openedList(view: View, own: Frame, branch: Frame | undefined, index: number): InnerList {
+  if (own.detail.kind === 'fan_out') return itemList(view.frames, own, view.input.pass ?? null);
+  return openList(own, branch, index);
 }
 
 function isCalled(view: View, block: Block, list: InnerList, row: NodeRow | undefined): boolean {

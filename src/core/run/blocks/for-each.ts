@@ -1,9 +1,4 @@
 import type { ForEachBlock } from '../../definition/document.ts';
-import { newEvaluation, readPath, rootedPath } from '../../expressions/paths.ts';
-import { resolveTemplateText } from '../../expressions/template.ts';
-import type { Failure } from '../../failure.ts';
-import { type Json, isJsonArray } from '../../json.ts';
-import { type Result, err, ok } from '../../result.ts';
 import type { Draft } from '../draft.ts';
 import type { ForEachDetail, Frame, ListEnd } from '../frame.ts';
 import { errorObject } from '../failures.ts';
@@ -18,10 +13,12 @@ import {
   knownFrame,
   openFrame,
   removeBelow,
-  scopeAt,
   stopsHere,
 } from '../place.ts';
-import { forgetOldPass, resetCounters } from './passes.ts';
+import { resolveCollection, takeSnapshot } from './collection.ts';
+import { runFanOut } from './fan-out.ts';
+import { fansOut } from './items.ts';
+import { addItemCounter, forgetOldPass, resetCounters } from './passes.ts';
 
 const EMPTY: ForEachDetail = {
   kind: 'for_each',
@@ -34,8 +31,12 @@ const EMPTY: ForEachDetail = {
 
 /** 9.6: the collection is read once and kept aside; the body runs once per item, in order. */
 export function runForEach(draft: Draft, place: Place, block: ForEachBlock, runList: RunList): Outcome {
-  if (knownFrame(draft, place, block) === undefined) {
-    if (!knows(draft, block)) return 'open';
+  const known = knownFrame(draft, place, block);
+  if (known?.detail.kind === 'fan_out' || (known === undefined && fansOut(block))) {
+    return runFanOut(draft, place, block, runList);
+  }
+  if (known === undefined) {
+    if (!knows(draft, place, block)) return 'open';
     enter(draft, place, block);
   }
   const inner = inside(
@@ -61,14 +62,11 @@ function enter(draft: Draft, place: Place, block: ForEachBlock): void {
     openFrame(draft, place, block, () => ({ ...EMPTY, error: collection.error }));
     return;
   }
-  const items = collection.value.slice(0, block.max_iterations);
-  if (items.length === 0) {
+  const { items, snapshotKey } = takeSnapshot(draft, block, collection.value);
+  if (snapshotKey === null) {
     openFrame(draft, place, block, () => EMPTY);
     return;
   }
-  const snapshotKey = `items:${draft.env.newId()}`;
-  draft.push('values', { key: snapshotKey, value: items });
-  draft.knowledge.setItems(snapshotKey, 0, items);
   const detail: ForEachDetail = { ...EMPTY, total: items.length, snapshotKey };
   addCounter(
     draft,
@@ -78,43 +76,9 @@ function enter(draft: Draft, place: Place, block: ForEachBlock): void {
   );
 }
 
-/** [EACH-1], [EACH-2]: what is missing or no array is an empty collection; a template error fails the block. */
-function resolveCollection(
-  draft: Draft,
-  place: Place,
-  block: ForEachBlock,
-): Result<readonly Json[], Failure> {
-  const scope = scopeAt(draft, place);
-  if (block.collection.includes('{{')) {
-    const resolved = resolveTemplateText(block.collection, scope);
-    if (!resolved.ok) {
-      return err({ message: resolved.error.message, retryable: false, code: 'TEMPLATE_ERROR' });
-    }
-    return ok(isJsonArray(resolved.value) ? resolved.value : []);
-  }
-  const names = block.collection.trim().split('.');
-  const evaluation = newEvaluation(scope);
-  const underData = readPath({ root: 'data', segments: names }, evaluation);
-  const rooted = rootedPath(names);
-  const found = underData ?? (rooted.kind === 'path' ? readPath(rooted.path, evaluation) : undefined);
-  return ok(isJsonArray(found) ? found : []);
-}
-
-/** [EACH-3], [EACH-4]. */
 function addCounter(draft: Draft, block: ForEachBlock, frame: Frame, detail: ForEachDetail): void {
-  draft.addRow({
-    blockId: block.id,
-    iteration: frame.iteration,
-    kind: 'counter',
-    attempt: detail.index,
-    output: {
-      _index: detail.index,
-      _total: detail.total,
-      _item_var: block.item_var,
-      _snapshot_ref: detail.snapshotKey,
-    },
-    startedAt: null,
-  });
+  const { index, total, snapshotKey } = detail;
+  addItemCounter(draft, block, frame, { count: index, total, snapshotKey });
 }
 
 function beginItem(draft: Draft, place: Place, inner: Place, block: ForEachBlock): Outcome | 'again' {

@@ -3,6 +3,7 @@ import { evaluateExpression, isTruthy } from '../../expressions/evaluate.ts';
 import type { Draft } from '../draft.ts';
 import type { Frame, LoopDetail } from '../frame.ts';
 import { knows } from '../knows.ts';
+import { passesTime } from '../passes-time.ts';
 import {
   type Outcome,
   type Place,
@@ -47,9 +48,9 @@ function beginPass(
   const close = (end: 'drained' | 'cancelled'): Outcome =>
     closeBlock(draft, place, frameAt(draft, inner), end);
   if (stopsHere(draft, place)) return close('cancelled');
-  if (detail.pollUntil !== null && !draft.record.dryRun && draft.env.now < detail.pollUntil) return 'open';
+  if (detail.pollUntil !== null && !passesTime(draft) && draft.env.now < detail.pollUntil) return 'open';
   if (detail.passes >= block.max_iterations) return close('drained');
-  if (!knows(draft, block)) return 'open';
+  if (!knows(draft, place, block)) return 'open';
   if (!holds(draft, place, block.condition)) return close('drained');
   if (detail.passes > 0) resetCounters(draft, block.id, frameAt(draft, inner).iteration, detail.passes - 1);
   const frame = frameAt(draft, inner);
@@ -68,7 +69,7 @@ function finishPass(
   if (end === 'open') return 'open';
   const failed = end === 'failed' && !block.continue_on_error;
   if (failed || end === 'cancelled') return closeBlock(draft, place, frameAt(draft, inner), end);
-  if (!knows(draft, block)) return 'open';
+  if (!knows(draft, place, block)) return 'open';
   removeBelow(draft, frameAt(draft, inner));
   const detail = loopDetail(draft, inner);
   const passes = detail.passes + 1;

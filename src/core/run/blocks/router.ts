@@ -16,7 +16,7 @@ import { knows } from '../knows.ts';
 
 /** 9.3: the first truthy route, chosen once per entry; the default list has index = number of routes. */
 export function runRouter(draft: Draft, place: Place, block: RouterBlock, runList: RunList): Outcome {
-  if (knownFrame(draft, place, block) === undefined && !knows(draft, block)) return 'open';
+  if (knownFrame(draft, place, block) === undefined && !knows(draft, place, block)) return 'open';
   const frame = openFrame(draft, place, block, () => ({
     kind: 'router',
     route: chooseRoute(draft, place, block),

@@ -62,7 +62,17 @@ function finishAction(draft: Draft, inner: Place, block: SagaBlock): void {
   // A skipped action is not compensated ([SAGA-3]).
   const skipped = action !== undefined && draft.wasSkipped(action.id, frameAt(draft, inner).iteration);
   const done = skipped ? detail.done : [...detail.done, detail.step];
-  next(draft, frameAt(draft, inner), { ...detail, step: detail.step + 1, done });
+  next(draft, frameAt(draft, inner), { ...afterAction(block, detail), done });
+}
+
+/** The next action: the first one that has not run, also when it stands before others that have. */
+function afterAction(block: SagaBlock, detail: SagaDetail): SagaDetail {
+  const { ran, ...plain } = detail;
+  if (ran === undefined) return { ...plain, step: plain.step + 1 };
+  const over = [...ran, plain.step];
+  const first = block.steps.findIndex((_, index) => !over.includes(index));
+  const step = first === -1 ? block.steps.length : first;
+  return over.every((index) => index < step) ? { ...plain, step } : { ...plain, step, ran: over };
 }
 
 /** [SAGA-3]: the set to undo is fixed here, with the failure that caused it. */

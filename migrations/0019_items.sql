@@ -1,0 +1,87 @@
+-- Reads of blocks that run many items side by side. Each goes by the pass of the item, so that what it costs does not
+-- depend on how many items there are: a pass and what lies inside it are one range of the index of live rows, because '/'
+-- is followed by '0'.
+
+-- The latest visible row per block as one pass sees it; p_wanted is a list of [pass, block].
+CREATE FUNCTION stepwell.read_outputs_within_v1(p_tenant text, p_instance uuid, p_wanted jsonb) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+  RETURN (
+    SELECT coalesce(json_agg(json_build_array(w.pass, w.block_id, l.output)), '[]')
+    FROM (
+      SELECT e.v ->> 0 AS pass, e.v ->> 1 AS block_id FROM jsonb_array_elements(p_wanted) AS e(v)
+    ) w
+    CROSS JOIN LATERAL (
+      SELECT r.output
+      FROM (
+        SELECT o.output, o.rev, o.ordinal
+        FROM stepwell.block_outputs o
+        WHERE o.instance_id = p_instance AND o.tenant_id = p_tenant AND o.block_id = w.block_id COLLATE "C"
+          AND o.iteration >= w.pass COLLATE "C" AND o.iteration < (w.pass || '0') COLLATE "C"
+          AND (o.iteration = w.pass COLLATE "C" OR starts_with(o.iteration, w.pass || '/'))
+          AND o.superseded_by IS NULL AND o.kind NOT IN ('node', 'retry', 'interceptor', 'sla')
+        OFFSET 0
+      ) r
+      ORDER BY r.rev DESC, r.ordinal DESC LIMIT 1
+    ) l);
+END $$;
+
+-- Values whose keys begin with p_prefix, from the key p_from on, in the order of the keys.
+CREATE FUNCTION stepwell.read_values_v1(p_tenant text, p_instance uuid, p_prefix text, p_from text, p_count integer)
+RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+  RETURN (
+    SELECT coalesce(json_agg(json_build_array(p.key, p.data) ORDER BY p.key), '[]')
+    FROM (
+      SELECT s.key, s.data FROM stepwell.externalized_state s
+      WHERE s.instance_id = p_instance AND s.tenant_id = p_tenant AND s.key >= p_from COLLATE "C"
+        AND s.first_index = 0 AND starts_with(s.key, p_prefix)
+        -- Keys end in digits, and ':' follows them.
+        AND s.key < (p_prefix || ':') COLLATE "C"
+      ORDER BY s.key LIMIT p_count
+    ) p);
+END $$;
+
+-- What the items of a block have put out at last, one entry per item: {"o": output}, {"e": error} for one that failed, {}
+-- for one that left nothing. p_blocks are the blocks that may speak for an item, in document order; the last one that has
+-- a result does. p_start is the path of a pass without its number, p_failed the beginning of the keys of failed items.
+CREATE FUNCTION stepwell.read_collected_v1(p_tenant text, p_instance uuid, p jsonb) RETURNS json
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+  RETURN (
+    SELECT coalesce(json_agg(
+      CASE WHEN f.data IS NOT NULL THEN json_build_object('e', f.data -> 'error')
+        WHEN l.output IS NOT NULL THEN json_build_object('o', l.output)
+        ELSE '{}' END ORDER BY n.i), '[]')
+    FROM (
+      SELECT i, (p ->> 'start') || i::text AS pass, (p ->> 'failed') || lpad(i::text, 6, '0') AS failed
+      FROM generate_series((p ->> 'from')::integer, (p ->> 'from')::integer + (p ->> 'count')::integer - 1) AS g(i)
+    ) n
+    LEFT JOIN LATERAL (
+      SELECT s.data FROM stepwell.externalized_state s
+      WHERE s.instance_id = p_instance AND s.tenant_id = p_tenant AND s.key = n.failed COLLATE "C" AND s.first_index = 0
+    ) f ON true
+    LEFT JOIN LATERAL (
+      SELECT r.output
+      FROM (
+        SELECT o.output, o.rev, o.ordinal, b.position
+        FROM jsonb_array_elements_text(p -> 'blocks') WITH ORDINALITY AS b(block_id, position)
+        CROSS JOIN LATERAL (
+          SELECT c.output, c.rev, c.ordinal
+          FROM stepwell.block_outputs c
+          WHERE c.instance_id = p_instance AND c.tenant_id = p_tenant AND c.block_id = b.block_id COLLATE "C"
+            AND c.iteration >= n.pass COLLATE "C" AND c.iteration < (n.pass || '0') COLLATE "C"
+            AND (c.iteration = n.pass COLLATE "C" OR starts_with(c.iteration, n.pass || '/'))
+            AND c.superseded_by IS NULL AND c.kind IN ('result', 'escalation')
+          OFFSET 0
+        ) o
+      ) r
+      ORDER BY r.position DESC, r.rev DESC, r.ordinal DESC LIMIT 1
+    ) l ON f.data IS NULL);
+END $$;
+
+CALL stepwell.protect_new();

@@ -1,0 +1,62 @@
+import type { Json, JsonObject } from '../../json.ts';
+import type { Draft } from '../draft.ts';
+import type { FailedItem } from '../fan-out-knowledge.ts';
+import { errorSummary, failedLeaves } from '../failures.ts';
+import { type Frame, frameKey } from '../frame.ts';
+import { isInsideFrame } from '../place.ts';
+import { reopenFrames } from '../retry-run.ts';
+
+/** Digits of an index in a key, so that keys sort as indexes do. */
+const INDEX_DIGITS = 6;
+
+/** A failed item as it is stored aside. The frames are read back as they were written. */
+interface StoredItem {
+  readonly runId: string;
+  readonly error: JsonObject;
+  readonly frames: readonly Frame[];
+}
+
+/**
+ * Keeps the frames of a failed item under a key of its own. They are no part of the frontier any more, so that a turn does
+ * not read them again, however many items have failed.
+ */
+export function storeFailed(draft: Draft, key: string, item: Frame): void {
+  const below = [...draft.frames.values()].filter((frame) => isInsideFrame(draft, frame, item));
+  const [leaf] = failedLeaves(draft, item);
+  const value: StoredItem = {
+    runId: draft.record.runId,
+    error: leaf === undefined ? { message: 'the item failed' } : errorSummary(leaf),
+    frames: [item, ...below],
+  };
+  draft.push('values', { key: failedItemKey(key, item.branch ?? 0), value: asJson(value) });
+}
+
+/** Opens a failed item again where it stood, as a retry of the instance opens everything else. */
+export function takeBackFailed(draft: Draft, owner: Frame, failed: FailedItem): Frame | null {
+  const stored = asStoredItem(failed.value);
+  for (const frame of stored.frames) {
+    draft.put(frame);
+    draft.lostCalls.fresh(frameKey(frame));
+  }
+  reopenFrames(draft, stored.frames, stored.runId);
+  const key = frameKey({ blockId: owner.blockId, branch: failed.index, iteration: owner.iteration });
+  return draft.frames.get(key) ?? null;
+}
+
+export function failedItemKey(key: string, index: number): string {
+  return `${key}:${String(index).padStart(INDEX_DIGITS, '0')}`;
+}
+
+export function indexOfKey(key: string): number {
+  return Number(key.slice(-INDEX_DIGITS));
+}
+
+/** Frames hold JSON only: the store writes them as such. */
+function asJson(value: StoredItem): Json {
+  return value as unknown as Json;
+}
+
+/** The border at which what `storeFailed` wrote comes back; nobody else writes under such a key. */
+function asStoredItem(value: Json): StoredItem {
+  return value as unknown as StoredItem;
+}
