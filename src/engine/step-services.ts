@@ -1,0 +1,79 @@
+import { matchEvents, type EmitKey, type WantedEvents } from '../core/run/outside.ts';
+import type { InstanceRecord } from '../core/run/record.ts';
+import { isTerminal } from '../core/run/states.ts';
+import type { InstanceView } from '../ports/store/reads.ts';
+import type { QueriedInstance, StepServices, TriggerTarget } from '../ports/step-services.ts';
+import { readTree } from './read-tree.ts';
+import { sequenceOf } from './triggers.ts';
+import type { TurnDeps } from './turn-deps.ts';
+
+/** A wait without gate looks at no more than so many pending events of its names. */
+const PENDING_MAX = 1000;
+
+type Deps = Pick<TurnDeps, 'store' | 'definitions' | 'ids' | 'limits'>;
+
+/** What handlers may read beyond their call, each read bound to the tenant of the run. Rejects as the store does. */
+export function stepServices(
+  deps: Deps,
+  record: Pick<InstanceRecord, 'id' | 'tenantId' | 'metadata'>,
+  node: { readonly blockId: string; readonly iteration: string },
+): StepServices {
+  const { store } = deps;
+  const key = { tenantId: record.tenantId, instanceId: record.id };
+  return {
+    newId: () => deps.ids.newId(),
+    maxContextBytes: deps.limits.maxContextBytes,
+    ownMetadata: record.metadata,
+    stateOf: async (id) => (await store.getInstance(record.tenantId, id))?.state ?? null,
+    instance: (id) => queryInstance(deps, record.tenantId, id),
+    trigger: (slug) => findTrigger(deps, record.tenantId, slug),
+    emitted: (emitKey: EmitKey) => store.emitRecord(record.tenantId, emitKey),
+    eventWait: () => store.eventWait(key, node),
+    matchingEvents: async (wanted: WantedEvents) => {
+      const { names, correlationKey } = wanted;
+      const asked = { tenantId: record.tenantId, correlationKey, names, limit: PENDING_MAX };
+      return matchEvents(wanted, await store.pendingEvents(asked));
+    },
+    putBlob: (blob) => store.putBlob(key, blob),
+    getBlob: (artifactId, maxBytes) => store.getBlob(key, artifactId, maxBytes),
+  };
+}
+
+async function queryInstance(deps: Deps, tenantId: string, id: string): Promise<QueriedInstance | null> {
+  const view = await deps.store.getInstance(tenantId, id);
+  if (view === null) return null;
+  const [tree, completedAt] = await Promise.all([readTree(deps, tenantId, id), endOf(deps, view)]);
+  const nodes = (tree ?? []).filter(({ startedAt }) => startedAt !== null);
+  const open = nodes.filter(({ completedAt: at }) => at === null);
+  const last = open.length > 0 ? latest(open, 'startedAt') : latest(nodes, 'completedAt');
+  return { view, completedAt, currentNode: last?.blockId ?? null };
+}
+
+interface Times {
+  readonly blockId: string;
+  readonly startedAt: number | null;
+  readonly completedAt: number | null;
+}
+
+/** Of equally late ones the inner one, which comes later in document order. */
+function latest(nodes: readonly Times[], by: 'startedAt' | 'completedAt'): Times | null {
+  return nodes.reduce<Times | null>(
+    (last, node) => ((node[by] ?? 0) >= (last?.[by] ?? 0) ? node : last),
+    null,
+  );
+}
+
+/** The instant of the transition to the end, which later changes of the context do not move. */
+async function endOf(deps: Deps, view: InstanceView): Promise<number | null> {
+  if (!isTerminal(view.state)) return null;
+  const entries = (await deps.store.listAudit(view.tenantId, view.id, 1000)) ?? [];
+  const end = entries.findLast(({ toState }) => toState === view.state);
+  return end?.createdAt ?? view.updatedAt;
+}
+
+async function findTrigger(deps: Deps, tenantId: string, slug: string): Promise<TriggerTarget | null> {
+  const trigger = await deps.store.getTrigger(tenantId, slug);
+  if (trigger === null) return null;
+  const sequence = await deps.store.findSequence(sequenceOf(trigger));
+  return { trigger, sequence };
+}
