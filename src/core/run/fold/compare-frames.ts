@@ -1,0 +1,121 @@
+import { canonicalJson, type Json } from '../../json.ts';
+import type { FailedLeaf, Frame, Leaf } from '../frame.ts';
+import { frameKey } from '../frame.ts';
+import { type Plan, currentList, listsOf } from '../plan.ts';
+import { silentFree } from './silent-frames.ts';
+
+/**
+ * What two frontiers say differently, in words; empty when they say the same. Left out is what rows do not say: what is
+ * in flight at a cursor, instants, and frames that say no more than that a list is open at its start.
+ */
+export function differencesOf(
+  plan: Plan,
+  stored: readonly Frame[],
+  folded: readonly Frame[],
+): readonly string[] {
+  const left = essenceOf(plan, stored);
+  const right = essenceOf(plan, folded);
+  const keys = [...new Set([...left.keys(), ...right.keys()])].sort();
+  return keys.flatMap((key) => {
+    const [here, there] = [left.get(key), right.get(key)];
+    if (here === there) return [];
+    const name = key
+      .split('\u0000')
+      .filter((part) => part !== '')
+      .join(' ');
+    return [
+      `${name || 'the root list'}: stored ${here ?? 'nothing'}, folded from rows ${there ?? 'nothing'}`,
+    ];
+  });
+}
+
+function essenceOf(plan: Plan, frames: readonly Frame[]): ReadonlyMap<string, string> {
+  const told = silentFree(plan, withoutCutEnds(plan, frames.map(withoutFlight)));
+  return new Map(told.map((frame) => [frameKey(frame), canonicalJson(essence(frame))]));
+}
+
+/** Only a failed leaf leaves a row. */
+function withoutFlight(frame: Frame): Frame {
+  return frame.leaf?.state === 'failed' ? frame : { ...frame, leaf: null };
+}
+
+/**
+ * A branch that was cut short when it had come to its end looks like one that drained, and what had not ended when its
+ * block did was cancelled with it.
+ */
+function withoutCutEnds(plan: Plan, frames: readonly Frame[]): readonly Frame[] {
+  const drained = new Set(frames.filter((frame) => isAtItsEnd(plan, frame)).map(frameKey));
+  return frames.flatMap((frame) => {
+    const { detail, blockId, iteration } = frame;
+    if (detail.kind === 'branch' && drained.has(frameKey(frame))) return [];
+    if (detail.kind !== 'parallel' && detail.kind !== 'race') return [frame];
+    const block = plan.nodes.get(blockId)?.block;
+    const lists = block === undefined ? [] : listsOf(block);
+    const ends = detail.ends.map((end, branch) => {
+      if (end === 'failed') return end;
+      if (lists[branch]?.length === 0 || drained.has(frameKey({ blockId, branch, iteration })))
+        return 'drained';
+      return frame.state === 'open' ? end : (end ?? 'cancelled');
+    });
+    return [{ ...frame, detail: { ...detail, ends } }];
+  });
+}
+
+function isAtItsEnd(plan: Plan, frame: Frame): boolean {
+  return frame.state !== 'failed' && frame.cursor >= currentList(plan, frame).length;
+}
+
+function essence({ cursor, state, leaf, detail }: Frame): Json {
+  const told = detailEssence(detail);
+  return { cursor, state, leaf: leaf === null ? null : leafEssence(leaf), detail: told };
+}
+
+function leafEssence({ attempt, error }: Leaf): Json {
+  return { attempt, error: error === null ? null : failureEssence(error) };
+}
+
+function failureEssence({ message, retryable, code, details }: NonNullable<Leaf['error']>): Json {
+  return { message, retryable, code: code ?? null, details: details ?? null };
+}
+
+function detailEssence(detail: Frame['detail']): Json {
+  switch (detail.kind) {
+    case 'loop':
+      return { kind: detail.kind, passes: detail.passes, inPass: detail.inPass };
+    case 'for_each': {
+      const { kind, index, total, snapshotKey, inPass, error } = detail;
+      return {
+        kind,
+        index,
+        total,
+        snapshotKey,
+        inPass,
+        error: error === null ? null : failureEssence(error),
+      };
+    }
+    case 'try_catch': {
+      const { kind, phase, tryEnd, catchEnd, error } = detail;
+      return { kind, phase, tryEnd, catchEnd, error, failures: detail.failures.map(failedEssence) };
+    }
+    case 'saga': {
+      const { kind, phase, step, done, failedStep, error, failedCompensations } = detail;
+      const failures = detail.failures.map(failedEssence);
+      return { kind, phase, step, done, failedStep, error, failures, failedCompensations };
+    }
+    case 'fan_out':
+    case 'item':
+      return { kind: detail.kind };
+    case 'root':
+    case 'branch':
+    case 'cancellation_scope':
+    case 'router':
+    case 'a_b_split':
+    case 'parallel':
+    case 'race':
+      return { ...detail };
+  }
+}
+
+function failedEssence({ blockId, iteration, attempt, failure }: FailedLeaf): Json {
+  return { blockId, iteration, attempt, failure: failureEssence(failure) };
+}
