@@ -1,5 +1,6 @@
 import type { Hints } from '../ports/hints.ts';
 import { type Alarm, WATCH_MS, createAlarm, every } from './alarm.ts';
+import { fireDueSchedules } from './fire-schedules.ts';
 import { type GiveWay, createGiveWay } from './give-way.ts';
 import { ANNOUNCE_EVERY_MS } from './handler-directory.ts';
 import type { LocalRunner } from './local-runner.ts';
@@ -9,6 +10,8 @@ import type { TurnDeps } from './turn-deps.ts';
 
 /** Pause before a second look for what is due but could not be claimed: others hold it, or its limit is reached. */
 const SECOND_LOOK_MS = 100;
+/** Pause before schedules are looked at again of which some could not be fired. */
+const SCHEDULES_AGAIN_MS = 1_000;
 
 export interface ResidentSettings extends SweepSettings {
   readonly leaseMs: number;
@@ -26,11 +29,15 @@ export class ResidentLoop {
   private readonly runner: LocalRunner;
   private readonly settings: ResidentSettings;
   private readonly alarm: Alarm;
+  private readonly scheduleAlarm: Alarm;
   private readonly giveWay: GiveWay;
   private alive = false;
   private started = false;
   private claiming = false;
   private claimAgain = false;
+  private firing = false;
+  /** On the monotonic clock: schedules that could not be fired are left alone until then. */
+  private scheduleRestUntil = 0;
   /** There was more to claim than this process had room for. */
   private backlog = false;
   /** What looks for work, and what keeps the work that is under way. */
@@ -43,6 +50,7 @@ export class ResidentLoop {
     this.runner = runner;
     this.settings = settings;
     this.alarm = createAlarm(deps.clock, () => void this.claim());
+    this.scheduleAlarm = createAlarm(deps.clock, () => void this.fireSchedules());
     this.giveWay = createGiveWay(deps.clock, deps.entropy);
     runner.onTurnEnd((_, end) => this.afterTurn(end));
   }
@@ -76,6 +84,11 @@ export class ResidentLoop {
     if (this.alive) this.alarm.arm(delayMs);
   }
 
+  /** A schedule falls due in this time. */
+  expectSchedule(delayMs: number): void {
+    if (this.alive) this.armSchedules(delayMs);
+  }
+
   /**
    * Claims nothing more; resolves when the turns of this process have ended. Until then their leases are renewed and
    * cancels reach them.
@@ -83,6 +96,7 @@ export class ResidentLoop {
   async stop(): Promise<void> {
     this.alive = false;
     this.alarm.disarm();
+    this.scheduleAlarm.disarm();
     for (const stop of this.stops.seeking.splice(0)) stop();
     // From here on there is no room; what a claim under way still brings is given back at once.
     const drained = this.runner.drain();
@@ -144,9 +158,31 @@ export class ResidentLoop {
   }
 
   private async armNext(leastDelayMs: number): Promise<void> {
-    const { now, dueAt } = await this.deps.store.nextWake();
-    if (!this.alive || dueAt === null || this.runner.room === 0) return;
+    const { now, dueAt, scheduleAt } = await this.deps.store.nextWake();
+    if (!this.alive) return;
+    if (scheduleAt !== null) this.armSchedules(scheduleAt - now);
+    if (dueAt === null || this.runner.room === 0) return;
     this.alarm.arm(Math.max(leastDelayMs, dueAt - now));
+  }
+
+  /** Schedules fire at their instant, whatever the turns of this process are at. One pass at a time. */
+  private async fireSchedules(): Promise<void> {
+    if (this.firing || !this.alive) return;
+    this.firing = true;
+    try {
+      const { allFired } = await this.track(fireDueSchedules(this.deps));
+      this.scheduleRestUntil = allFired ? 0 : this.deps.clock.monotonicMs() + SCHEDULES_AGAIN_MS;
+      await this.armNext(SECOND_LOOK_MS);
+    } catch (error) {
+      this.report(error);
+    } finally {
+      this.firing = false;
+    }
+  }
+
+  private armSchedules(delayMs: number): void {
+    const restMs = this.scheduleRestUntil - this.deps.clock.monotonicMs();
+    this.scheduleAlarm.arm(Math.max(0, delayMs, restMs));
   }
 
   private afterTurn(end: TurnEnd): void {
@@ -169,7 +205,7 @@ export class ResidentLoop {
  */
 export function createLocalHints(
   runner: () => Pick<LocalRunner, 'nudge' | 'room'> | null,
-  loop: () => Pick<ResidentLoop, 'expect'> | null,
+  loop: () => Pick<ResidentLoop, 'expect' | 'expectSchedule'> | null,
 ): Hints {
   return {
     send: (hints) => {
@@ -186,5 +222,6 @@ export function createLocalHints(
           .catch(() => undefined);
       }
     },
+    expectSchedule: (delayMs) => loop()?.expectSchedule(delayMs),
   };
 }

@@ -19,7 +19,7 @@ export interface SentSignal {
 }
 
 /** Canonical JSON of a payload ([SIG-2]). */
-const MAX_PAYLOAD_BYTES = 256 * 1024;
+export const MAX_SIGNAL_PAYLOAD_BYTES = 256 * 1024;
 
 /** Stores a signal and lets it take effect ([SIG-1] to [SIG-5]). 413 payload, 404 unknown, 400 terminal instance. */
 export async function sendSignal(
@@ -31,9 +31,9 @@ export async function sendSignal(
   if (input.signalType.startsWith('custom:') && input.signalType.slice('custom:'.length).trim() === '') {
     return refuse('invalid_argument', 'the name of a custom signal must not be empty');
   }
-  const tooLarge = utf8Bytes(canonicalJson(input.payload)) > MAX_PAYLOAD_BYTES;
+  const tooLarge = utf8Bytes(canonicalJson(input.payload)) > MAX_SIGNAL_PAYLOAD_BYTES;
   if (tooLarge && (await deps.store.getInstance(target.tenantId, target.instanceId)) !== null) {
-    return refuse('payload_too_large', `signal payload exceeds ${MAX_PAYLOAD_BYTES} bytes`);
+    return refuse('payload_too_large', `signal payload exceeds ${MAX_SIGNAL_PAYLOAD_BYTES} bytes`);
   }
   if (tooLarge) return notFound('instance', input.instanceId);
   const answer = await deps.store.signal({

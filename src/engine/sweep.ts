@@ -1,4 +1,5 @@
 import type { Claim } from '../ports/store/turn.ts';
+import { fireDueSchedules } from './fire-schedules.ts';
 import type { LocalRunner } from './local-runner.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { askTwice } from './until-answered.ts';
@@ -24,7 +25,7 @@ const EXPIRED_ROWS_PER_SWEEP = 1000;
 
 /**
  * One pass over everything that time drives (6.2): the names of handlers (RULINGS B8), expired leases, silent tasks, due
- * instances, memory that ran out. Bounded, idempotent, safe beside other sweeps ([SWEEP-1]).
+ * instances, memory that ran out, schedules. Bounded, idempotent, safe beside other sweeps ([SWEEP-1]).
  */
 export async function sweep(
   deps: TurnDeps,
@@ -37,6 +38,7 @@ export async function sweep(
   const tasksReleased = await deps.store.releaseSilentTasks(settings.silentTaskMs, settings.batchSize);
   await deps.store.removeExpired(EXPIRED_ROWS_PER_SWEEP);
   const due = await claimDue(deps, runner, settings);
+  await fireDueSchedules(deps);
   await announced;
   return {
     claimed: due.claimed,

@@ -5,6 +5,8 @@
 export interface Hints {
   /** Sends hints for instances; `delayMs` up to 15 minutes. */
   send(hints: readonly Hint[]): void;
+  /** A schedule falls due in this time: a process that lives on sets its alarm. Absent: the sweep finds it. */
+  expectSchedule?(delayMs: number): void;
 }
 
 export interface Hint {
