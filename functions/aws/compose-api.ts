@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { SCHEMA_VERSION } from '../../src/adapters/postgres/schema-version.generated.ts';
 import { createApi } from '../../src/api/create-api.ts';
 import { createRequestRunner } from '../../src/engine/request-runner.ts';
+import { createActivity } from '../../src/engine/streams/activity.ts';
 import type { FunctionSettings } from '../settings.ts';
 import type { AwsParts } from './compose.ts';
 
@@ -27,6 +28,7 @@ export function composeApi({ engine, settings, version }: AwsParts): AnswerEvent
     settings: apiSettings(settings),
     service: { version, schemaVersion: SCHEMA_VERSION, notReadyReason: () => null },
     peerOf,
+    activity: createActivity(clock),
   });
   const answer = handle(app);
   return async (event, context) => {
@@ -58,6 +60,9 @@ function apiSettings(settings: FunctionSettings): Parameters<typeof createApi>[0
     maxWebhookBodyBytes: settings.STEPWELL_MAX_WEBHOOK_BODY_BYTES,
     localCallersOnly: false,
     webhookRatePerSec: settings.STEPWELL_WEBHOOK_RATE_PER_SEC,
+    // This function answers as a whole; who follows something polls.
+    maxStreams: 0,
+    streamMaxMs: 60_000,
     envLabel: settings.STEPWELL_ENV_LABEL ?? null,
     envColor: settings.STEPWELL_ENV_COLOR ?? null,
   };

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../core/json.ts';
+import type { Activity } from '../engine/streams/activity.ts';
+import type { OpenStreams } from './streams.ts';
 import type { CallRate } from '../engine/call-rate.ts';
 import type { UseCaseDeps } from '../engine/use-case.ts';
 
@@ -8,12 +10,15 @@ export interface ApiDeps extends UseCaseDeps {
   readonly service: ServiceFacts;
   /** Address of the peer, from what the host hands to the app; empty when it is unknown. */
   readonly peerOf: (hostEnv: unknown) => string;
+  /** What is written in this process, for those who follow it. */
+  readonly activity: Activity;
 }
 
 /** What routes get: the parts from outside, and what one API keeps for itself. */
 export interface ApiContext extends ApiDeps {
   /** Public webhooks by peer and slug. */
   readonly webhookRate: CallRate;
+  readonly streams: OpenStreams;
   /** The OpenAPI document of all routes. */
   readonly openApi: () => JsonObject;
 }
@@ -31,6 +36,10 @@ export interface ApiSettings {
   readonly maxBodyBytes: number;
   readonly maxWebhookBodyBytes: number;
   readonly webhookRatePerSec: number;
+  /** Event streams open at once. */
+  readonly maxStreams: number;
+  /** Ends an event stream after this time, so that its client comes back (RULINGS B17); null: never. */
+  readonly streamMaxMs: number | null;
   /** Refuses names and origins that are not this machine's: for a server without keys on the loopback interface. */
   readonly localCallersOnly: boolean;
   readonly envLabel: string | null;

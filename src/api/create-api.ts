@@ -33,6 +33,7 @@ export function createApi(deps: ApiDeps): Hono<ApiEnv> {
   const context: ApiContext = {
     ...deps,
     webhookRate: createCallRate(deps.clock, deps.settings.webhookRatePerSec),
+    streams: { count: 0 },
     openApi: () => openApiDocument(ROUTES, deps.service.version),
   };
   for (const [path, routes] of routesByPath(ROUTES)) mount(app, context, path, routes);

@@ -1,6 +1,7 @@
 import { StoreUnavailable } from '../ports/store/store.ts';
 import { errorAnswer, internalErrorAnswer, jsonAnswer } from './error-answer.ts';
 import type { ApiContext } from './api-deps.ts';
+import { eventStream } from './event-stream.ts';
 import { authenticate } from './authenticate.ts';
 import { readBytes, readJson } from './read-body.ts';
 import type { RawCall, Reply, Route } from './route.ts';
@@ -37,13 +38,22 @@ export async function dispatch(deps: ApiContext, route: Route, incoming: Incomin
   }
   try {
     const answer = await route.run(deps, call);
-    return answer.ok ? replyAnswer(answer.value) : errorAnswer(answer.error, requestId);
+    return answer.ok ? replyAnswer(deps, route, answer.value) : errorAnswer(answer.error, requestId);
   } catch (error) {
     return failureAnswer(deps, route, requestId, error);
   }
 }
 
-function replyAnswer(reply: Reply): Response {
+function replyAnswer(deps: ApiContext, route: Route, reply: Reply): Response {
+  if (reply.events !== undefined) {
+    return eventStream(reply.events, {
+      clock: deps.clock,
+      maxMs: deps.settings.streamMaxMs,
+      onError: (error) => {
+        deps.log.warn('an event stream broke off', { route: route.path, error: String(error) });
+      },
+    });
+  }
   if (reply.text !== undefined) {
     return new Response(reply.text.content, {
       status: reply.status,

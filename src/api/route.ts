@@ -3,6 +3,7 @@ import { DOOR_LIMITS, type DoorLimits } from '../core/json-door.ts';
 import type { Json } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
 import { refuse, type Refusal } from '../engine/refusal.ts';
+import type { ServerEvent } from '../engine/streams/server-event.ts';
 import type { Caller } from '../engine/use-case.ts';
 import type { ApiContext } from './api-deps.ts';
 import { bodyProblem, parameterProblem } from './schema-problem.ts';
@@ -64,6 +65,14 @@ export interface Reply {
   readonly body?: unknown;
   /** Text that is sent as it is, with its media type, instead of a JSON body. */
   readonly text?: { readonly type: string; readonly content: string };
+  /** Server-sent events instead of a body, as long as there are any or until the peer or the host ends the answer. */
+  readonly events?: EventSource;
+}
+
+/** Events of one answer. `close` is called once, when nobody reads any more; `events` then ends. */
+export interface EventSource {
+  readonly events: AsyncIterator<ServerEvent>;
+  readonly close: () => void;
 }
 
 export type Answer = Result<Reply, Refusal>;

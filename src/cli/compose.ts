@@ -9,6 +9,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import { buildIdOf } from '../engine/handlers/build-id.ts';
 import type { HandlerRegistry } from '../engine/handlers/registry.ts';
+import { createActivity, observed } from '../engine/streams/activity.ts';
 import type { Log } from '../ports/system.ts';
 import { apiSettings, engineSettings } from './engine-settings.ts';
 import { loadRegistry } from './load-registry.ts';
@@ -85,11 +86,13 @@ function assemble(
   settings: Settings,
   options: ServerOptions,
   handlers: HandlerRegistry,
-  { store, isOurs }: OpenStore,
+  { store: opened, isOurs }: OpenStore,
   version: string,
 ): Parts {
   const log = logOf(settings);
   const clock = systemClock;
+  const activity = createActivity(clock);
+  const store = observed(opened, activity);
   const entropy = systemEntropy;
   const leaseOwner = settings.nodeName ?? `${hostname()}-${process.pid}`;
   const engine = createEngine(
@@ -117,6 +120,7 @@ function assemble(
     settings: apiSettings(settings, options.defaultTenantId),
     service: { version, schemaVersion: SCHEMA_VERSION, notReadyReason },
     peerOf,
+    activity,
   };
   return {
     engine,

@@ -49,6 +49,8 @@ export function apiSettings(settings: Settings, defaultTenantId: string | null):
     maxBodyBytes: settings.maxBodyBytes,
     maxWebhookBodyBytes: settings.maxWebhookBodyBytes,
     webhookRatePerSec: settings.webhookRatePerSec,
+    maxStreams: settings.maxStreams,
+    streamMaxMs: null,
     localCallersOnly: settings.apiKey === undefined && LOOPBACK.has(settings.httpAddr.host),
     envLabel: settings.envLabel ?? null,
     envColor: settings.envColor ?? null,

@@ -45,6 +45,9 @@ export const settingsSchema = z.object({
   webhookRatePerSec: wholeNumber(1, 1_000_000)
     .default(300)
     .describe('Public webhook calls per second of one peer to one trigger.'),
+  maxStreams: wholeNumber(0, 1_000_000)
+    .default(256)
+    .describe('Event streams open at once; more are refused.'),
   tickIntervalMs: wholeNumber(1, 60_000)
     .default(100)
     .describe("How often the engine looks for other processes' work, in milliseconds."),

@@ -1,6 +1,6 @@
 import { type Json, isJsonArray, isJsonObject, jsonObject } from './json.ts';
 
-export const REDACTED = '[REDACTED]';
+const REDACTED = '[REDACTED]';
 
 /** http-api.md 4.5: keys that are sensitive as a whole. */
 const WHOLE_KEYS: ReadonlySet<string> = new Set(['auth', 'key', 'pass', 'pwd', 'jwt', 'sid']);
@@ -52,7 +52,7 @@ export function isSensitiveKey(key: string): boolean {
 }
 
 /** True for a text that looks like a secret itself, whatever its key is. */
-export function isSecretShaped(text: string): boolean {
+function isSecretShaped(text: string): boolean {
   return SECRET_SHAPES.some((shape) => shape.test(text));
 }
 

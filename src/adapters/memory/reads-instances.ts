@@ -8,6 +8,7 @@ import type {
   InstanceView,
   ListGatesQuery,
   ListInstancesQuery,
+  WhichRows,
 } from '../../ports/store/reads.ts';
 import type { StepLogLine } from '../../ports/store/turn.ts';
 import { liveRows } from './apply-records.ts';
@@ -94,15 +95,20 @@ export function listOutputs(
   tx: Tx,
   tenantId: string | null,
   id: string,
-  include: { readonly node: boolean; readonly retry: boolean },
+  { node, retry, after = null, limit }: WhichRows,
 ): readonly OutputRow[] | null {
   if (findInstance(tx.db, tenantId, id) === null) return null;
   return liveRows(tx, id)
-    .filter((row) => (row.kind !== 'node' || include.node) && (row.kind !== 'retry' || include.retry))
+    .filter((row) => (row.kind !== 'node' || node) && (row.kind !== 'retry' || retry))
+    .filter(
+      ({ rev, ordinal }) =>
+        after === null || rev > after.rev || (rev === after.rev && ordinal > after.ordinal),
+    )
+    .slice(0, limit)
     .map(outputView);
 }
 
-function outputView({ superseded: _superseded, ...row }: StoredOutput): OutputRow {
+function outputView({ supersededBy: _by, ...row }: StoredOutput): OutputRow {
   return row;
 }
 

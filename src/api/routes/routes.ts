@@ -1,11 +1,17 @@
 import type { Route } from '../route.ts';
 import { approvalRoutes } from './approvals.ts';
+import { changeRoutes } from './changes.ts';
+import { cronRoutes } from './cron.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { eventRoutes } from './events.ts';
 import { instanceActionRoutes } from './instance-actions.ts';
+import { instanceStreamRoute } from './instance-stream.ts';
 import { instanceReadRoutes } from './instance-reads.ts';
 import { instanceRoutes } from './instances.ts';
+import { manyInstancesRoutes } from './many-instances.ts';
 import { sequenceRoutes } from './sequences.ts';
 import { serviceRoutes } from './service.ts';
+import { sessionRoutes } from './sessions.ts';
 import { triggerRoutes } from './triggers.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workerReadRoutes } from './worker-reads.ts';
@@ -17,11 +23,17 @@ export const ROUTES: readonly Route[] = [
   ...sequenceRoutes,
   ...instanceRoutes,
   ...deadLetterRoutes,
+  instanceStreamRoute,
+  ...changeRoutes,
   ...instanceReadRoutes,
   ...instanceActionRoutes,
   ...approvalRoutes,
   ...workerTaskRoutes,
   ...workerReadRoutes,
+  ...manyInstancesRoutes,
+  ...cronRoutes,
+  ...sessionRoutes,
+  ...eventRoutes,
   ...triggerRoutes,
   ...webhookRoutes,
 ];

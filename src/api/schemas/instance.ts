@@ -99,7 +99,7 @@ export function showContext(view: InstanceView): z.infer<typeof ContextBody> {
       attempt: step?.attempt ?? 0,
       started_at: optionalTimestamp(view.startedAt),
       current_step_started_at: optionalTimestamp(step?.startedAt ?? null),
-      resource_key: null,
+      resource_key: view.currentStep?.resource ?? null,
       total_steps_executed: view.totalSteps,
       dry_run: view.dryRun,
       dry_run_auto_approve: view.dryRunAutoApprove,

@@ -18,11 +18,7 @@ export interface ReadStore {
   /** Order: updated_at descending, id descending. `states` empty = all; metadata: equality of top-level strings, AND. */
   listInstances(query: ListInstancesQuery): Promise<readonly InstanceView[]>;
   /** Live rows oldest first by (rev, ordinal), hidden `node` rows included when asked. null: no such instance. */
-  listOutputs(
-    tenantId: string | null,
-    id: string,
-    include: { readonly node: boolean; readonly retry: boolean },
-  ): Promise<readonly OutputRow[] | null>;
+  listOutputs(tenantId: string | null, id: string, which: WhichRows): Promise<readonly OutputRow[] | null>;
   /** The latest live `result` or `node` row of each block, for the tree; at most one per block. null: no such instance. */
   listNodeRows(tenantId: string | null, id: string): Promise<readonly NodeRow[] | null>;
   /** Frames and unprocessed inbox of one instance, for the tree and explain. One round trip. null: no such instance. */
@@ -53,6 +49,15 @@ export interface ReadStore {
   ping(): Promise<{ readonly now: number; readonly schemaVersion: number }>;
 }
 
+export interface WhichRows {
+  readonly node: boolean;
+  readonly retry: boolean;
+  /** Rows behind this place only; absent or null: from the first. */
+  readonly after?: { readonly rev: number; readonly ordinal: number } | null;
+  /** Absent: all. */
+  readonly limit?: number;
+}
+
 export interface InstanceKey {
   readonly tenantId: string;
   readonly instanceId: string;
@@ -71,6 +76,8 @@ export interface InstanceView extends InstanceRecord {
   readonly dueAt: number | null;
   readonly openWaits: number;
   readonly failure: { readonly blockId: string | null; readonly error: JsonObject } | null;
+  /** The injected root blocks, in the order of injection ([OP-10]); absent or null when there never was a change. */
+  readonly injected?: readonly JsonObject[] | null;
 }
 
 export interface ListInstancesQuery {

@@ -1,6 +1,7 @@
 import { createMemoryStore } from '../../adapters/memory/store.ts';
 import { createLog } from '../../adapters/system.ts';
 import type { ApiSettings } from '../../api/api-deps.ts';
+import { createActivity, observed } from '../../engine/streams/activity.ts';
 import { createApi } from '../../api/create-api.ts';
 import { createEngine, type Engine, type EngineSettings } from '../../engine/engine.ts';
 import { builtInHandlers } from '../../engine/handlers/built-in.ts';
@@ -62,6 +63,8 @@ const TEST_API: ApiSettings = {
   maxBodyBytes: 10 * 1024 * 1024,
   maxWebhookBodyBytes: 1024 * 1024,
   webhookRatePerSec: 300,
+  maxStreams: 256,
+  streamMaxMs: null,
   localCallersOnly: false,
   envLabel: null,
   envColor: null,
@@ -73,7 +76,8 @@ export function composeWorld(parts: TestParts): TestWorld {
   const { clock } = time;
   const entropy = seededEntropy(parts.seed);
   const log = parts.log ?? engineLog(createLog({ level: 'error', format: 'text', clock }));
-  const store = createMemoryStore({ now: time.nowMs });
+  const activity = createActivity(clock);
+  const store = observed(createMemoryStore({ now: time.nowMs }), activity);
   const registry = createHandlerRegistry(
     builtInHandlers({ effects: stubEffects(parts.http), entropy, allowInternal: true }),
     parts.handlers.map((handler) => toStepHandler(handler, clock)),
@@ -95,6 +99,7 @@ export function composeWorld(parts: TestParts): TestWorld {
     settings: TEST_API,
     service: { version: 'test', schemaVersion: 1, notReadyReason: () => null },
     peerOf: () => '',
+    activity,
   });
   const client = createClient({
     url: 'http://test.stepwell',

@@ -7,6 +7,7 @@ import { ROUTES } from '../../../src/api/routes/routes.ts';
 import type { Json } from '../../../src/core/json.ts';
 import { createDefinitions } from '../../../src/engine/definitions.ts';
 import { createIdSource } from '../../../src/engine/ids.ts';
+import { createActivity } from '../../../src/engine/streams/activity.ts';
 import type { Store } from '../../../src/ports/store/store.ts';
 import { createStillRunner, type StillRunner } from './still-runner.ts';
 
@@ -120,6 +121,7 @@ function baseDeps(
     settings: { ...standardSettings, ...settings },
     service: { version: '0.1.0', schemaVersion: 1, notReadyReason: () => null },
     peerOf: () => '192.0.2.7',
+    activity: createActivity(ports.clock),
   };
 }
 
@@ -132,6 +134,8 @@ const standardSettings: ApiSettings = {
   maxBodyBytes: 10 * 1024 * 1024,
   maxWebhookBodyBytes: 1024 * 1024,
   webhookRatePerSec: 300,
+  maxStreams: 256,
+  streamMaxMs: null,
   localCallersOnly: false,
   envLabel: null,
   envColor: null,

@@ -1,6 +1,8 @@
+import type { ApiSettings } from '../../../src/api/api-deps.ts';
 import { createEngine, type EngineSettings } from '../../../src/engine/engine.ts';
 import { builtInHandlers } from '../../../src/engine/handlers/built-in.ts';
 import { createHandlerRegistry } from '../../../src/engine/handlers/registry.ts';
+import { createActivity, observed } from '../../../src/engine/streams/activity.ts';
 import type { Store } from '../../../src/ports/store/store.ts';
 import type { Log } from '../../../src/ports/system.ts';
 import type { StoreUnderTest } from '../../store-contract/store-under-test.ts';
@@ -33,10 +35,11 @@ const SETTINGS: EngineSettings = {
 };
 
 /** The API in front of a real engine, both on virtual time: what a client sees of a process that lives on. */
-export function createLiveApi(underTest: StoreUnderTest): LiveApi {
+export function createLiveApi(underTest: StoreUnderTest, settings: Partial<ApiSettings> = {}): LiveApi {
   const time = new VirtualTime(START_MS, (ms) => underTest.advanceClock(ms));
   const gate = new ProcessGate(time, 'live');
-  const store = trackedStore(underTest.store, time);
+  const activity = createActivity(gate.clock);
+  const store = observed(trackedStore(underTest.store, time), activity);
   const entropy = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) };
   const refused = () => Promise.reject(new Error('no network in these tests'));
   const handlers = createHandlerRegistry(
@@ -57,8 +60,9 @@ export function createLiveApi(underTest: StoreUnderTest): LiveApi {
     clock: gate.clock,
     log,
     handlerNames: names,
+    activity,
   };
-  const api = createFixture({}, overrides);
+  const api = createFixture(settings, overrides);
   engine.loop.start();
   const call = (method: string, path: string, options?: CallOptions) =>
     awaitOn(time, api.call(method, path, options));

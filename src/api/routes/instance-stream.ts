@@ -1,0 +1,69 @@
+import * as z from 'zod';
+import { notFound } from '../../engine/refusal.ts';
+import { followInstance, type InstanceEvent, type RowPlace } from '../../engine/streams/instance-stream.ts';
+import type { ServerEvent } from '../../engine/streams/server-event.ts';
+import { defineRoute } from '../route.ts';
+import { showOutput } from '../schemas/output.ts';
+import { showNode } from '../schemas/tree.ts';
+import { CountParameter, FilterParameter, IdPath } from '../schemas/wire-values.ts';
+import { streamAnswer } from '../streams.ts';
+
+const POLL_MS = { standard: 500, least: 100, most: 5000 };
+
+export const instanceStreamRoute = defineRoute({
+  method: 'GET',
+  path: '/instances/{id}/stream',
+  tag: 'instances',
+  summary:
+    'State, outputs and, with include=nodes, tree nodes as server-sent events until the instance has ended',
+  params: IdPath,
+  query: z.object({
+    poll_ms: CountParameter.transform((ms) => Math.min(Math.max(ms, POLL_MS.least), POLL_MS.most)).default(
+      POLL_MS.standard,
+    ),
+    include: FilterParameter,
+  }),
+  responses: { 200: null },
+  handle: async (deps, { caller, path, filter, header }) => {
+    const { tenantId } = caller;
+    const instanceId = path.id;
+    if ((await deps.store.getInstance(tenantId, instanceId)) === null)
+      return notFound('instance', instanceId);
+    const options = {
+      tenantId,
+      instanceId,
+      pollMs: filter.poll_ms,
+      withNodes: filter.include === 'nodes',
+      after: readPlace(header('last-event-id')),
+    };
+    return streamAnswer(deps, { instanceId }, 'unavailable', (follower) =>
+      shown(instanceId, followInstance(deps, follower, options)),
+    );
+  },
+});
+
+async function* shown(
+  instanceId: string,
+  events: AsyncGenerator<InstanceEvent>,
+): AsyncGenerator<ServerEvent> {
+  for await (const event of events) yield show(instanceId, event);
+}
+
+function show(instanceId: string, event: InstanceEvent): ServerEvent {
+  switch (event.kind) {
+    case 'state':
+      return { event: 'state', data: { instance_id: instanceId, state: event.state } };
+    case 'output':
+      return { event: 'output', id: `${event.row.rev}.${event.row.ordinal}`, data: showOutput(event.row) };
+    case 'node':
+      return { event: 'node', data: showNode(instanceId, event.node) };
+    case 'done':
+      return { event: 'done', data: { state: event.state } };
+  }
+}
+
+/** Where a reader that comes back goes on; anything else than an id of ours begins at the start. */
+function readPlace(id: string | undefined): RowPlace | null {
+  const parts = /^(\d{1,15})\.(\d{1,9})$/.exec(id ?? '');
+  return parts === null ? null : { rev: Number(parts[1]), ordinal: Number(parts[2]) };
+}
