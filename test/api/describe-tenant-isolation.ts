@@ -20,6 +20,9 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /workers/tasks/{id}/fail': { worker_id: 'w-1', claim_epoch: 1, message: 'stolen' },
   'POST /workers/tasks/{id}/heartbeat': { worker_id: 'w-1', claim_epoch: 1 },
   'POST /triggers/{slug}/fire': {},
+  'PUT /cron/{id}': { enabled: false },
+  'PATCH /sessions/{id}/data': { data: 'stolen' },
+  'PATCH /sessions/{id}/state': { state: 'expired' },
 };
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
@@ -44,6 +47,16 @@ export function describeTenantIsolation(backendName: BackendName): void {
       const slug = 'canary-trigger';
       const trigger = { slug, sequence_name: 'canary-sequence', tenant_id: TENANT, namespace: 'fulfilment' };
       await api.call('POST', '/triggers', { body: trigger });
+      const cron = {
+        tenant_id: TENANT,
+        namespace: 'fulfilment',
+        sequence_id: sequence,
+        cron_expr: '0 9 * * *',
+      };
+      const schedule = await api.call('POST', '/cron', { body: cron });
+      const session = await api.call('POST', '/sessions', {
+        body: { tenant_id: TENANT, session_key: 'canary' },
+      });
       owned = {
         sequences: [sequence],
         instances: [
@@ -54,6 +67,8 @@ export function describeTenantIsolation(backendName: BackendName): void {
         ],
         workers: [task.taskId],
         triggers: [slug],
+        cron: [schedule.body.id],
+        sessions: [session.body.id],
       };
       before = await api.footprint();
     });

@@ -1,0 +1,3 @@
+import { describeManyInstances } from './describe-many-instances.ts';
+
+describeManyInstances('PostgreSQL');
