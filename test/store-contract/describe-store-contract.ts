@@ -6,16 +6,23 @@ import { describeClaims } from './claims.ts';
 import { describeCommits } from './commits.ts';
 import { describeConcurrencyKeys } from './concurrency-keys.ts';
 import { describeContextPatches } from './context-patches.ts';
+import { describeEvents } from './events.ts';
 import { describeFences } from './fences.ts';
 import { describeHandlerNames } from './handler-names.ts';
+import { describeHooks } from './hooks.ts';
 import { describeInboxOrder } from './inbox-order.ts';
 import { describeInstanceReads } from './instance-reads.ts';
 import { describeIntents } from './intents.ts';
 import { describeKeysAndValues } from './keys-and-values.ts';
 import { describeLeases } from './leases.ts';
+import { describeManyInstances } from './many-instances.ts';
 import { describeRecovery } from './recovery.ts';
 import { describeNoProgress } from './no-progress.ts';
+import { describeOutside } from './outside.ts';
+import { describeOutputLists } from './output-lists.ts';
 import { describeOutputRows } from './output-rows.ts';
+import { describeSchedules } from './schedules.ts';
+import { describeSessions } from './sessions.ts';
 import { describeSettleAndWake } from './settle-and-wake.ts';
 import { describeStarts } from './starts.ts';
 import type { MakeStore } from './store-under-test.ts';
@@ -36,8 +43,11 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'settle and wake': describeSettleAndWake,
   inbox: describeInboxOrder,
   'context patches': describeContextPatches,
+  events: describeEvents,
+  'what reaches beyond an instance': describeOutside,
   starts: describeStarts,
   'output rows': describeOutputRows,
+  'lists of output rows': describeOutputLists,
   'keys and values': describeKeysAndValues,
   children: describeChildren,
   'claims of tasks': describeTaskClaims,
@@ -45,9 +55,13 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'tasks and their instances': describeTaskLife,
   'reads of tasks': describeTaskReads,
   'names of handlers': describeHandlerNames,
+  'cleanup hooks': describeHooks,
   'reads of instances': describeInstanceReads,
   'the change feed': describeChangeFeed,
   catalog: describeCatalog,
+  schedules: describeSchedules,
+  sessions: describeSessions,
+  'many instances': describeManyInstances,
 };
 
 /** What every store must do. An adapter passes all of it or is none. */

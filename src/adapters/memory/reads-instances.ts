@@ -1,5 +1,10 @@
 import { type Json, compareCodePoints, isJsonArray, member } from '../../core/json.ts';
-import { type NodeRow, type OutputRow, isVisibleToTemplates } from '../../core/run/output-row.ts';
+import {
+  EXTERNALIZE_BYTES,
+  type NodeRow,
+  type OutputRow,
+  isVisibleToTemplates,
+} from '../../core/run/output-row.ts';
 import type {
   AuditRow,
   Frontier,
@@ -95,17 +100,46 @@ export function listOutputs(
   tx: Tx,
   tenantId: string | null,
   id: string,
-  { node, retry, after = null, limit }: WhichRows,
+  which: WhichRows,
 ): readonly OutputRow[] | null {
   if (findInstance(tx.db, tenantId, id) === null) return null;
-  return liveRows(tx, id)
-    .filter((row) => (row.kind !== 'node' || node) && (row.kind !== 'retry' || retry))
-    .filter(
-      ({ rev, ordinal }) =>
-        after === null || rev > after.rev || (rev === after.rev && ordinal > after.ordinal),
-    )
-    .slice(0, limit)
-    .map(outputView);
+  const rows = liveRows(tx, id).filter((row) => isWanted(row, which));
+  const before = which.beforeId ?? null;
+  if (before === null) return leaveOut(rows.slice(0, which.limit), which);
+  const end = rows.findIndex((row) => row.id === before);
+  const older = end < 0 ? [] : rows.slice(0, end);
+  return leaveOut(
+    which.limit === undefined ? older : older.slice(Math.max(0, older.length - which.limit)),
+    which,
+  );
+}
+
+export function getOutput(tx: Tx, tenantId: string | null, id: string, rowId: string): OutputRow | null {
+  if (findInstance(tx.db, tenantId, id) === null) return null;
+  const row = liveRows(tx, id).find((candidate) => candidate.id === rowId);
+  return row === undefined ? null : outputView(row);
+}
+
+function isWanted(
+  row: StoredOutput,
+  { node, retry, after = null, blockId = null, iteration = null }: WhichRows,
+): boolean {
+  if ((row.kind === 'node' && !node) || (row.kind === 'retry' && !retry)) return false;
+  if (blockId !== null && row.blockId !== blockId) return false;
+  if (iteration !== null && row.iteration !== iteration) return false;
+  return after === null || row.rev > after.rev || (row.rev === after.rev && row.ordinal > after.ordinal);
+}
+
+function leaveOut(
+  rows: readonly StoredOutput[],
+  { inlineBytes = Number.POSITIVE_INFINITY }: WhichRows,
+): OutputRow[] {
+  let bytes = 0;
+  return rows.map((row) => {
+    bytes += row.outputSize;
+    const isLeftOut = row.outputSize >= EXTERNALIZE_BYTES && bytes > inlineBytes;
+    return isLeftOut ? { ...outputView(row), output: null, isLeftOut } : outputView(row);
+  });
 }
 
 function outputView({ supersededBy: _by, ...row }: StoredOutput): OutputRow {

@@ -2,23 +2,31 @@ import type { AcceptStore } from '../../ports/store/accept.ts';
 import type { CatalogStore } from '../../ports/store/catalog.ts';
 import type { HandlerNameStore } from '../../ports/store/handler-names.ts';
 import type { ReadStore } from '../../ports/store/reads.ts';
+import type { ShapeStore } from '../../ports/store/shape.ts';
 import type { Store } from '../../ports/store/store.ts';
 import type { TurnStore } from '../../ports/store/turn.ts';
 import * as catalog from './catalog.ts';
 import { listChanges } from './changes.ts';
 import { claimDue, claimExpired, claimOne } from './claims.ts';
 import { commitTurns } from './commit.ts';
-import { type Tx, atomically, createDatabase, createIds } from './database.ts';
+import { blobPart, credentialPart } from './credentials.ts';
+import { eventPart } from './events.ts';
+import { type Run, atomically, createDatabase, createIds } from './database.ts';
 import { patchContext, signal } from './facts.ts';
 import { announceHandlers, listLiveHandlers } from './handler-names.ts';
+import { limitPart } from './limit-store.ts';
 import { nextWake, peekInbox, releaseLeases, renewLeases, voidAllLeases } from './leases.ts';
+import { itemPart } from './items.ts';
+import { manyInstancesPart } from './many-instances.ts';
+import { getHistory } from './history.ts';
 import * as instances from './reads-instances.ts';
+import { listJournal, listWebhookOutbox } from './reads-journal.ts';
 import * as taskReads from './reads-tasks.ts';
+import { schedulePart } from './schedules.ts';
+import { sessionPart } from './sessions.ts';
 import { KnownKey, removeExpired, start } from './start.ts';
+import * as shape from './shape.ts';
 import { heartbeatTask, pollTasks, releaseSilentTasks, reportTask } from './tasks.ts';
-
-/** Runs an operation at one instant; its answer is a promise, as with a database. */
-type Run = <T>(operation: (tx: Tx) => T) => Promise<T>;
 
 /**
  * A store in this process's memory, for tests and dry runs: the semantics of the database adapters without their
@@ -36,9 +44,29 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
     ...acceptPart(run),
     ...catalogPart(run),
     ...handlerPart(run),
+    ...schedulePart(run),
+    ...sessionPart(run),
+    ...manyInstancesPart(run),
+    ...eventPart(run),
+    ...blobPart(run),
+    ...credentialPart(run),
+    ...limitPart(run),
+    ...itemPart(run),
+    ...shapePart(run),
     ...readPart(run),
+    getHistory: (tenantId, id) => run((tx) => getHistory(tx, tenantId, id)),
     listChanges: (query) => run((tx) => listChanges(tx, query)),
     close: () => Promise.resolve(),
+  };
+}
+
+function shapePart(run: Run): ShapeStore {
+  return {
+    acceptChange: (request) => run((tx) => shape.acceptChange(tx, request)),
+    listShapeChanges: (key) => run((tx) => shape.listShapeChanges(tx, key)),
+    addCheckpoint: (checkpoint) => run((tx) => shape.addCheckpoint(tx, checkpoint)),
+    listCheckpoints: (tenantId, id, limit) => run((tx) => shape.listCheckpoints(tx, tenantId, id, limit)),
+    pruneCheckpoints: (tenantId, id, keep) => run((tx) => shape.pruneCheckpoints(tx, tenantId, id, keep)),
   };
 }
 
@@ -110,11 +138,14 @@ function readPart(run: Run): ReadStore {
       run((tx) => instances.readItems(tx, key, snapshotKey, { from, count })),
     getInstance: (tenantId, id) => run((tx) => instances.getInstance(tx, tenantId, id)),
     listInstances: (query) => run((tx) => instances.listInstances(tx, query)),
-    listOutputs: (tenantId, id, include) => run((tx) => instances.listOutputs(tx, tenantId, id, include)),
+    listOutputs: (tenantId, id, which) => run((tx) => instances.listOutputs(tx, tenantId, id, which)),
+    getOutput: (tenantId, id, rowId) => run((tx) => instances.getOutput(tx, tenantId, id, rowId)),
     listNodeRows: (tenantId, id) => run((tx) => instances.listNodeRows(tx, tenantId, id)),
     getFrontier: (tenantId, id) => run((tx) => instances.getFrontier(tx, tenantId, id)),
     listChildren: (tenantId, id) => run((tx) => instances.listChildren(tx, tenantId, id)),
     listAudit: (tenantId, id, limit) => run((tx) => instances.listAudit(tx, tenantId, id, limit)),
+    listJournal: (tenantId, id, limit) => run((tx) => listJournal(tx, tenantId, id, limit)),
+    listWebhookOutbox: (tenantId, limit) => run((tx) => listWebhookOutbox(tx, tenantId, limit)),
     listLogs: (tenantId, id, limit) => run((tx) => instances.listLogs(tx, tenantId, id, limit)),
     listOpenGates: (query) => run((tx) => instances.listOpenGates(tx, query)),
     getTask: (tenantId, taskId) => run(({ db }) => taskReads.getTask(db, tenantId, taskId)),

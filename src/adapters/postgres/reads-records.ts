@@ -1,16 +1,13 @@
-import { type SQL, and, asc, desc, eq, isNull, ne, sql } from 'drizzle-orm';
-import type { NodeRow, OutputRow } from '../../core/run/output-row.ts';
-import type { AuditRow, WhichRows } from '../../ports/store/reads.ts';
+import { type SQL, and, asc, desc, eq } from 'drizzle-orm';
+import type { NodeRow } from '../../core/run/output-row.ts';
+import type { AuditRow } from '../../ports/store/reads.ts';
 import type { StepLogLine } from '../../ports/store/turn.ts';
 import { isUuid, tenantCall } from './call.ts';
 import { tenantDatabase } from './database.ts';
 import type { SqlDriver } from './driver.ts';
 import { answerOf } from './rows.ts';
-import { auditLog, blockOutputs, stepLogs, taskInstances } from './schema.ts';
-import { readAuditRow, readLogLine, readOutputRow } from './tables/rows.ts';
-
-/** A limit that is none. */
-const ALL = 2 ** 31 - 1;
+import { auditLog, stepLogs, taskInstances } from './schema.ts';
+import { readAuditRow, readLogLine } from './tables/rows.ts';
 
 /**
  * The lists of one instance: rows, audit, logs. Each is one statement that begins at the instance, so that an unknown
@@ -18,37 +15,6 @@ const ALL = 2 ** 31 - 1;
  */
 function instanceIs(tenantId: string | null, id: string): SQL | undefined {
   return and(eq(taskInstances.id, id), tenantId === null ? undefined : eq(taskInstances.tenantId, tenantId));
-}
-
-export async function listOutputs(
-  driver: SqlDriver,
-  tenantId: string | null,
-  id: string,
-  { node, retry, after = null, limit }: WhichRows,
-): Promise<readonly OutputRow[] | null> {
-  if (!isUuid(id)) return null;
-  const hidden = [...(node ? [] : ['node']), ...(retry ? [] : ['retry'])];
-  const behind =
-    after === null
-      ? undefined
-      : sql`(${blockOutputs.rev}, ${blockOutputs.ordinal}) > (${after.rev}::bigint, ${after.ordinal}::integer)`;
-  const rows = await tenantDatabase(driver, tenantId)
-    .select({ row: blockOutputs })
-    .from(taskInstances)
-    .leftJoin(
-      blockOutputs,
-      and(
-        eq(blockOutputs.instanceId, taskInstances.id),
-        eq(blockOutputs.tenantId, taskInstances.tenantId),
-        isNull(blockOutputs.supersededBy),
-        ...hidden.map((kind) => ne(blockOutputs.kind, kind)),
-        behind,
-      ),
-    )
-    .where(instanceIs(tenantId, id))
-    .orderBy(asc(blockOutputs.rev), asc(blockOutputs.ordinal))
-    .limit(limit ?? ALL);
-  return rows.length === 0 ? null : rows.flatMap(({ row }) => (row === null ? [] : [readOutputRow(row)]));
 }
 
 const LIST_NODE_ROWS = `

@@ -2,14 +2,25 @@ import type { ReadStore } from '../../ports/store/reads.ts';
 import type { Store } from '../../ports/store/store.ts';
 import { createFactStore } from './accept.ts';
 import { call } from './call.ts';
+import { createBlobStore } from './blobs.ts';
 import { createCatalogStore } from './catalog.ts';
+import { createCredentialStore } from './credentials.ts';
+import { createEventStore } from './events.ts';
 import { listChanges } from './changes.ts';
 import { type SqlDriver, SqlError } from './driver.ts';
 import { createHandlerNameStore } from './handler-names.ts';
+import { createItemStore } from './items.ts';
+import { createLimitStore } from './limits.ts';
+import { createManyInstancesStore } from './many-instances.ts';
+import * as outputs from './reads-outputs.ts';
 import * as instances from './reads-instances.ts';
+import { listJournal, listWebhookOutbox } from './reads-journal.ts';
 import * as records from './reads-records.ts';
 import * as tasks from './reads-tasks.ts';
 import { answerOf } from './rows.ts';
+import { createScheduleStore } from './schedules.ts';
+import { createSessionStore } from './sessions.ts';
+import { createShapeStore } from './shape.ts';
 import { createTaskStore } from './tasks.ts';
 import { createTurnStore } from './turns.ts';
 
@@ -24,6 +35,15 @@ export function createPostgresStore(driver: SqlDriver): Store {
     ...createTaskStore(driver),
     ...createCatalogStore(driver),
     ...createHandlerNameStore(driver),
+    ...createScheduleStore(driver),
+    ...createSessionStore(driver),
+    ...createManyInstancesStore(driver),
+    ...createEventStore(driver),
+    ...createBlobStore(driver),
+    ...createCredentialStore(driver),
+    ...createLimitStore(driver),
+    ...createItemStore(driver),
+    ...createShapeStore(driver),
     ...createReadStore(driver),
     listChanges: (query) => listChanges(driver, query),
     close: () => driver.close(),
@@ -42,9 +62,12 @@ function createReadStore(driver: SqlDriver): ReadStore {
     getFrontier: (tenantId, id) => instances.getFrontier(driver, tenantId, id),
     listChildren: (tenantId, id) => instances.listChildren(driver, tenantId, id),
     listOpenGates: (query) => instances.listOpenGates(driver, query),
-    listOutputs: (tenantId, id, include) => records.listOutputs(driver, tenantId, id, include),
+    listOutputs: (tenantId, id, which) => outputs.listOutputs(driver, tenantId, id, which),
+    getOutput: (tenantId, id, rowId) => outputs.getOutput(driver, tenantId, id, rowId),
     listNodeRows: (tenantId, id) => records.listNodeRows(driver, tenantId, id),
     listAudit: (tenantId, id, limit) => records.listAudit(driver, tenantId, id, limit),
+    listJournal: (tenantId, id, limit) => listJournal(driver, tenantId, id, limit),
+    listWebhookOutbox: (tenantId, limit) => listWebhookOutbox(driver, tenantId, limit),
     listLogs: (tenantId, id, limit) => records.listLogs(driver, tenantId, id, limit),
     getTask: (tenantId, taskId) => tasks.getTask(driver, tenantId, taskId),
     listTasks: (query) => tasks.listTasks(driver, query),

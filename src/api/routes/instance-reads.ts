@@ -3,17 +3,13 @@ import { explainInstance } from '../../engine/explain-instance.ts';
 import { readTree } from '../../engine/read-tree.ts';
 import { notFound } from '../../engine/refusal.ts';
 import { defineRoute, okay, type Answer } from '../route.ts';
-import {
-  CountParameter,
-  FilterParameter,
-  IdPath,
-  limitParameter,
-  NoParameters,
-} from '../schemas/wire-values.ts';
+import { CountParameter, FilterParameter, IdPath, limitParameter, NoParameters } from '../schemas/wire-values.ts';
 import { ExplanationBody, showExplanation } from '../schemas/explanation.ts';
 import { InstanceList, showInstance } from '../schemas/instance.ts';
-import { AuditList, LogList, OutputList, showAudit, showLog, showOutput } from '../schemas/output.ts';
+import { AuditList, LogList, showAudit, showLog } from '../schemas/output.ts';
 import { showNode, TreeBody } from '../schemas/tree.ts';
+import { outputRoutes } from './outputs.ts';
+import { journalRoute } from './journal.ts';
 import { timelineRoute } from './timeline.ts';
 
 const tag = 'instances';
@@ -26,25 +22,13 @@ const MAX_LOG_LINES = 1000;
 const tree = defineRoute({
   ...parts,
   path: '/instances/{id}/tree',
-  summary: 'The execution tree in document order; empty before the first claim',
+  summary:
+    'The execution tree in document order; empty before the first claim. iteration=each:17 shows that item',
+  query: z.object({ iteration: FilterParameter }),
   responses: { 200: TreeBody },
-  handle: async (deps, { caller, path }) =>
-    found(path.id, await readTree(deps, caller.tenantId, path.id), (node) => showNode(path.id, node)),
-});
-
-const outputs = defineRoute({
-  ...parts,
-  path: '/instances/{id}/outputs',
-  summary: 'Block outputs, oldest first; include=markers adds the rows of failed tries',
-  query: z.object({ include: FilterParameter }),
-  responses: { 200: OutputList },
-  handle: async ({ store }, { caller, path, filter }) => {
-    const retry = filter.include === 'markers';
-    return found(
-      path.id,
-      await store.listOutputs(caller.tenantId, path.id, { node: false, retry }),
-      showOutput,
-    );
+  handle: async (deps, { caller, path, filter }) => {
+    const nodes = await readTree(deps, caller.tenantId, path.id, filter.iteration);
+    return found(path.id, nodes, (node) => showNode(path.id, node));
   },
 });
 
@@ -90,7 +74,7 @@ const explain = defineRoute({
   },
 });
 
-export const instanceReadRoutes = [tree, outputs, children, logs, audit, timelineRoute, explain];
+export const instanceReadRoutes = [tree, ...outputRoutes, children, logs, audit, journalRoute, timelineRoute, explain];
 
 /** The list, or 404 when the store does not know the instance in this tenant. */
 function found<Row>(id: string, rows: readonly Row[] | null, show: (row: Row) => unknown): Answer {

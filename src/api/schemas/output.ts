@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { markerOf, type OutputRow } from '../../core/run/output-row.ts';
-import type { AuditRow } from '../../ports/store/reads.ts';
+import { type OutputRow, shownOutput } from '../../core/run/output-row.ts';
+import type { AuditRow, JournalRow } from '../../ports/store/reads.ts';
 import type { StepLogLine } from '../../core/run/changes.ts';
 import { JsonObjectValue, JsonValue, Timestamp, timestamp, Uuid } from './wire-values.ts';
 
@@ -25,8 +25,7 @@ export function showOutput(row: OutputRow): OutputBody {
     id: row.id,
     instance_id: row.instanceId,
     block_id: row.blockId,
-    output: row.output,
-    output_ref: markerOf(row.kind),
+    ...shownOutput(row),
     output_size: row.outputSize,
     attempt: row.attempt,
     iteration: row.iteration,
@@ -57,6 +56,30 @@ export function showAudit(row: AuditRow): z.infer<typeof AuditBody> {
     ...(row.fromState === null ? {} : { from_state: row.fromState }),
     ...(row.toState === null ? {} : { to_state: row.toState }),
     ...(row.blockId === null ? {} : { block_id: row.blockId }),
+    details: row.details,
+    created_at: timestamp(row.createdAt),
+  };
+}
+
+/** An entry of the journal: what happened to an instance beside the changes of its state (sequences.md 23). */
+export const JournalBody = z.object({
+  id: Uuid,
+  instance_id: Uuid,
+  tenant_id: z.string(),
+  kind: z.string(),
+  actor: z.string().nullable(),
+  details: JsonObjectValue,
+  created_at: Timestamp,
+});
+export const JournalList = z.array(JournalBody);
+
+export function showJournal(row: JournalRow): z.infer<typeof JournalBody> {
+  return {
+    id: row.id,
+    instance_id: row.instanceId,
+    tenant_id: row.tenantId,
+    kind: row.kind,
+    actor: row.actor,
     details: row.details,
     created_at: timestamp(row.createdAt),
   };

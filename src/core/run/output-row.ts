@@ -15,7 +15,9 @@ export type RowKind =
   | 'variant'
   | 'interceptor'
   | 'sla'
-  | 'node';
+  | 'node'
+  | 'hook'
+  | 'hook_error';
 
 /** A row as the core asks for it; the store adds rev, ordinal and the instant. */
 export interface NewRow {
@@ -27,6 +29,8 @@ export interface NewRow {
   readonly output: Json;
   /** Node times, epoch ms; null where the row is not about a node. */
   readonly startedAt: number | null;
+  /** The run that the row belongs to, when it is not the one of its commit (a late report of a cleanup hook). */
+  readonly runNo?: number;
 }
 
 /** A row as it is read back, oldest first by (rev, ordinal) (RULINGS A35). */
@@ -38,17 +42,39 @@ export interface OutputRow extends NewRow {
   /** Bytes of canonical JSON. */
   readonly outputSize: number;
   readonly createdAt: number;
+  /** The output was left where it is stored, and stands here as null. */
+  readonly isLeftOut?: true;
 }
+
+/** Outputs from this size on may be left out of lists (RULINGS B20), bytes of canonical JSON. */
+export const EXTERNALIZE_BYTES = 65_536;
 
 /** Kinds that templates and expressions never see ([OUT-5]). */
 export function isVisibleToTemplates(kind: RowKind): boolean {
   return kind !== 'node' && kind !== 'retry' && kind !== 'interceptor' && kind !== 'sla';
 }
 
+/** Rows about the run that are no part of it ([INT-1], [SLA-1]). */
+export function isTrace(kind: RowKind): boolean {
+  return kind === 'interceptor' || kind === 'sla';
+}
+
+/** Key under which an output that was left out of a list is found. */
+export function externalKey({ instanceId, id }: Pick<OutputRow, 'instanceId' | 'id'>): string {
+  return `${instanceId}:out:${id}`;
+}
+
+/** `output` and `output_ref` of a listed row ([EXT-1]). */
+export function shownOutput(row: OutputRow): { readonly output: Json; readonly output_ref: string | null } {
+  if (row.isLeftOut !== true) return { output: row.output, output_ref: markerOf(row.kind) };
+  const key = externalKey(row);
+  return { output: { _externalized: true, _ref: key }, output_ref: key };
+}
+
 /** What the outputs listing shows in `output_ref` for a kind; null for ordinary rows. */
 export function markerOf(kind: RowKind): '__retry__' | '__error__' | null {
   if (kind === 'retry') return '__retry__';
-  return kind === 'error' ? '__error__' : null;
+  return kind === 'error' || kind === 'hook_error' ? '__error__' : null;
 }
 
 /** The latest live `result` or `node` row of a block, all that the tree view needs of it. */
@@ -79,8 +105,7 @@ export function rowView(row: OutputRow): {
     id: row.id,
     instance_id: row.instanceId,
     block_id: row.blockId,
-    output: row.output,
-    output_ref: markerOf(row.kind),
+    ...shownOutput(row),
     output_size: row.outputSize,
     attempt: row.attempt,
     iteration: row.iteration,

@@ -19,12 +19,18 @@ export interface ReadStore {
   listInstances(query: ListInstancesQuery): Promise<readonly InstanceView[]>;
   /** Live rows oldest first by (rev, ordinal), hidden `node` rows included when asked. null: no such instance. */
   listOutputs(tenantId: string | null, id: string, which: WhichRows): Promise<readonly OutputRow[] | null>;
+  /** One live row with its output; null when the instance has no such row. */
+  getOutput(tenantId: string | null, id: string, rowId: string): Promise<OutputRow | null>;
   /** The latest live `result` or `node` row of each block, for the tree; at most one per block. null: no such instance. */
   listNodeRows(tenantId: string | null, id: string): Promise<readonly NodeRow[] | null>;
   /** Frames and unprocessed inbox of one instance, for the tree and explain. One round trip. null: no such instance. */
   getFrontier(tenantId: string | null, id: string): Promise<Frontier | null>;
   listChildren(tenantId: string | null, id: string): Promise<readonly InstanceView[] | null>;
   listAudit(tenantId: string | null, id: string, limit: number): Promise<readonly AuditRow[] | null>;
+  /** The journal ([AUD-2]), newest first. */
+  listJournal(tenantId: string | null, id: string, limit: number): Promise<readonly JournalRow[] | null>;
+  /** Outgoing webhooks that are not delivered yet, newest first (http-api.md 21.2). */
+  listWebhookOutbox(tenantId: string | null, limit: number): Promise<readonly OutboxEntry[]>;
   listLogs(tenantId: string | null, id: string, limit: number): Promise<readonly StepLogLine[] | null>;
   /** Instances in `waiting` or `scheduled` that have an open gate, newest first, with their frames. */
   listOpenGates(
@@ -54,8 +60,17 @@ export interface WhichRows {
   readonly retry: boolean;
   /** Rows behind this place only; absent or null: from the first. */
   readonly after?: { readonly rev: number; readonly ordinal: number } | null;
+  /** Rows before the row with this id only; with a limit the newest of them. */
+  readonly beforeId?: string | null;
+  readonly blockId?: string | null;
+  readonly iteration?: string | null;
   /** Absent: all. */
   readonly limit?: number;
+  /**
+   * Bytes of outputs that are read. Outputs from EXTERNALIZE_BYTES on that come after these are left where they are: their
+   * rows say so and hold null ([EXT-2]). Absent: all are read.
+   */
+  readonly inlineBytes?: number;
 }
 
 export interface InstanceKey {
@@ -107,6 +122,29 @@ export interface AuditRow {
   readonly toState: string | null;
   readonly blockId: string | null;
   readonly details: JsonObject;
+  readonly createdAt: number;
+}
+
+export interface JournalRow {
+  readonly id: string;
+  readonly instanceId: string;
+  readonly tenantId: string;
+  readonly kind: string;
+  readonly actor: string | null;
+  readonly details: JsonObject;
+  readonly createdAt: number;
+}
+
+export interface OutboxEntry {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly instanceId: string;
+  readonly eventType: string;
+  /** Empty until the delivery has made an entry per target. */
+  readonly url: string;
+  readonly payload: Json;
+  readonly status: 'pending' | 'in_flight' | 'parked';
+  readonly attempts: number;
   readonly createdAt: number;
 }
 
