@@ -14,18 +14,22 @@ CREATE DOMAIN stepwell.priority AS smallint
   CONSTRAINT priority_check CHECK (VALUE BETWEEN 0 AND 3);
 CREATE DOMAIN stepwell.row_kind AS text COLLATE "C"
   CONSTRAINT row_kind_check CHECK (
-    VALUE IN ('result', 'retry', 'error', 'breach', 'gate', 'escalation', 'counter', 'variant', 'interceptor', 'sla', 'node')
+    VALUE IN ('result', 'retry', 'error', 'breach', 'gate', 'escalation', 'counter', 'variant', 'interceptor', 'sla', 'node', 'hook',
+      'hook_error')
   );
 
 -- Promise 2: no commit leaves an instance behind that nothing will ever look at again (RULINGS A27). A lease counts
--- because its end is watched; an operator may hold one on a terminal instance.
+-- because its end is watched; an operator may hold one on a terminal instance. Cleanup hooks keep a terminal instance
+-- claimable until the last of them is recorded ([HOOK-4]).
 CREATE FUNCTION stepwell.is_never_stuck(
-  state text, due_at timestamptz, lease_until timestamptz, lease_token uuid, open_waits integer
+  state text, due_at timestamptz, lease_until timestamptz, lease_token uuid, open_waits integer, hooks boolean
 ) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
   RETURN (lease_until IS NULL) = (lease_token IS NULL) AND CASE
-    WHEN state IN ('completed', 'failed', 'cancelled') THEN due_at IS NULL AND open_waits = 0
+    WHEN state IN ('completed', 'failed', 'cancelled') THEN
+      CASE WHEN hooks THEN due_at IS NOT NULL OR lease_until IS NOT NULL OR open_waits > 0
+        ELSE due_at IS NULL AND open_waits = 0 END
     WHEN lease_until IS NOT NULL THEN true
     WHEN state IN ('scheduled', 'running') THEN due_at IS NOT NULL
     WHEN state = 'waiting' THEN due_at IS NOT NULL OR open_waits > 0
@@ -64,6 +68,7 @@ CREATE TABLE stepwell.task_instances (
   priority stepwell.priority NOT NULL,
   dry_run boolean NOT NULL DEFAULT false,
   dry_run_auto_approve boolean NOT NULL DEFAULT false,
+  dry_run_real_time boolean NOT NULL DEFAULT false,
   tenant_id text COLLATE "C" NOT NULL,
   namespace text COLLATE "C" NOT NULL,
   timezone text NOT NULL,
@@ -76,6 +81,8 @@ CREATE TABLE stepwell.task_instances (
   concurrency_key text COLLATE "C",
   idempotency_key text COLLATE "C",
   budget jsonb,
+  -- What of the budget is used, besides steps and time; null for most instances.
+  usage jsonb,
   -- Changed by claims, facts and settles: these updates may be cold.
   state stepwell.instance_state NOT NULL,
   next_fire_at timestamptz,
@@ -91,6 +98,8 @@ CREATE TABLE stepwell.task_instances (
   cancel_requested_at timestamptz,
   updated_at timestamptz NOT NULL,
   failure jsonb,
+  -- Cleanup hooks that are not recorded yet (18.2); null for nearly all instances.
+  hooks_pending jsonb,
   gate_opened_at bigint,
   -- Changed by each step: an index that mentions one of these would make the update cold. recovery_count and suspect
   -- change only after a crash.
@@ -112,9 +121,11 @@ CREATE TABLE stepwell.task_instances (
   -- [block, started_at, attempt when it is not 0]
   current_step jsonb,
   root_frame jsonb,
+  -- {"accepted": n, "applied": m}: changes of what the run is made of (20.4, 20.5); null when there never was one.
+  shape jsonb,
   CONSTRAINT task_instances_pkey PRIMARY KEY (id),
   CONSTRAINT task_instances_never_stuck_check CHECK (
-    stepwell.is_never_stuck(state, due_at, lease_until, lease_token, open_waits)
+    stepwell.is_never_stuck(state, due_at, lease_until, lease_token, open_waits, hooks_pending IS NOT NULL)
   )
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
@@ -192,10 +203,10 @@ CREATE TABLE stepwell.block_outputs (
   CONSTRAINT block_outputs_pkey PRIMARY KEY (instance_id, block_id, rev, ordinal)
 ) PARTITION BY HASH (instance_id);
 
--- Of the live rows one per attempt and kind, and one result whatever the attempt.
+-- Of the live rows one per attempt and kind, and one result whatever the attempt. A run has a trace of each signal.
 CREATE UNIQUE INDEX block_outputs_identity_key
   ON stepwell.block_outputs (instance_id, block_id, iteration, run_no, kind, (CASE WHEN kind = 'result' THEN -1 ELSE attempt END))
-  WHERE superseded_by IS NULL;
+  WHERE superseded_by IS NULL AND block_id <> '_interceptor:on_signal';
 
 DO $$
 BEGIN
@@ -221,7 +232,7 @@ CREATE TABLE stepwell.signal_inbox (
   disposition text,
   CONSTRAINT signal_inbox_pkey PRIMARY KEY (instance_id, seq),
   CONSTRAINT signal_inbox_id_key UNIQUE (instance_id, id),
-  CONSTRAINT signal_inbox_kind_check CHECK (kind IN ('signal', 'task', 'child', 'context')),
+  CONSTRAINT signal_inbox_kind_check CHECK (kind IN ('signal', 'task', 'child', 'context', 'event', 'shape')),
   CONSTRAINT signal_inbox_type_check CHECK ((kind = 'signal') = (signal_type IS NOT NULL)),
   CONSTRAINT signal_inbox_disposition_check CHECK (disposition IN ('applied', 'no_effect', 'rejected', 'expired'))
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
@@ -241,6 +252,8 @@ CREATE TABLE stepwell.worker_tasks (
   attempt integer NOT NULL,
   timeout_ms bigint,
   idempotency_key text NOT NULL,
+  -- Of a cleanup hook: it outlives the end of its instance ([HOOK-2]).
+  of_hook boolean NOT NULL DEFAULT false,
   state text NOT NULL DEFAULT 'pending',
   closed_by text,
   worker_id text COLLATE "C",

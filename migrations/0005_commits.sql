@@ -74,7 +74,8 @@ LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   INSERT INTO stepwell.block_outputs (id, instance_id, rev, created_at, started_at, run_no, ordinal, attempt,
     output_size, tenant_id, block_id, iteration, kind, output)
-  SELECT (r.v ->> 'id')::uuid, t.instance_id, t.rev, t.at, stepwell.from_ms((r.v ->> 'startedAt')::bigint), t.run_no,
+  SELECT (r.v ->> 'id')::uuid, t.instance_id, t.rev, t.at, stepwell.from_ms((r.v ->> 'startedAt')::bigint),
+    coalesce((r.v ->> 'runNo')::integer, t.run_no),
     (r.v ->> 'n')::integer, (r.v ->> 'attempt')::integer, (r.v ->> 'size')::integer, t.tenant_id,
     r.v ->> 'blockId', r.v ->> 'iteration', r.v ->> 'kind', r.v -> 'output'
   FROM jsonb_array_elements(p_rows) AS r(v)
@@ -207,10 +208,10 @@ BEGIN
   END IF;
   IF p_more ? 'tasksCreated' THEN
     INSERT INTO stepwell.worker_tasks (id, tenant_id, instance_id, block_id, iteration, handler_name, queue_name, params,
-      context, attempt, timeout_ms, idempotency_key, checkpoint, checkpoint_seq, created_at)
+      context, attempt, timeout_ms, idempotency_key, of_hook, checkpoint, checkpoint_seq, created_at)
     SELECT (c.v ->> 'id')::uuid, t.tenant_id, t.instance_id, c.v ->> 'blockId', c.v ->> 'iteration',
       c.v ->> 'handlerName', c.v ->> 'queueName', c.v -> 'params', c.v -> 'context', (c.v ->> 'attempt')::integer,
-      (c.v ->> 'timeoutMs')::bigint, c.v ->> 'idempotencyKey', previous.checkpoint, coalesce(previous.checkpoint_seq, 0),
+      (c.v ->> 'timeoutMs')::bigint, c.v ->> 'idempotencyKey', c.v ? 'ofHook', previous.checkpoint, coalesce(previous.checkpoint_seq, 0),
       t.at
     FROM jsonb_array_elements(p_more -> 'tasksCreated') AS c(v)
     JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer
@@ -230,10 +231,10 @@ BEGIN
   IF p_more ? 'children' THEN
     INSERT INTO stepwell.task_instances (id, sequence_id, run_id, parent_instance_id, parent_block_id, parent_iteration,
       parent_entry, depth, tenant_id, namespace, priority, timezone, session_id, budget, dry_run, dry_run_auto_approve,
-      metadata, data, state, next_fire_at, due_at, created_at, updated_at, progress_at)
+      dry_run_real_time, metadata, data, state, next_fire_at, due_at, created_at, updated_at, progress_at)
     SELECT (c.v ->> 'id')::uuid, (c.v ->> 'sequenceId')::uuid, (c.v ->> 'runId')::uuid, i.id, c.v ->> 'blockId',
       c.v ->> 'iteration', (c.v ->> 'entry')::integer, i.depth + 1, i.tenant_id, i.namespace, i.priority, i.timezone,
-      i.session_id, i.budget, i.dry_run, i.dry_run_auto_approve, c.v -> 'metadata', c.v -> 'data', 'scheduled',
+      i.session_id, i.budget, i.dry_run, i.dry_run_auto_approve, i.dry_run_real_time, c.v -> 'metadata', c.v -> 'data', 'scheduled',
       t.at, t.at, t.at, t.at, t.at
     FROM jsonb_array_elements(p_more -> 'children') AS c(v)
     JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer
@@ -306,8 +307,14 @@ BEGIN
   IF p_more ? 'tasksCreated' OR p_more ? 'tasksClosed' THEN
     PERFORM stepwell.write_tasks(p_more, a);
   END IF;
+  IF p_more ? 'shapes' THEN
+    PERFORM stepwell.write_shapes(p_more -> 'shapes', a);
+  END IF;
   IF p_more ? 'children' OR p_more ? 'cancels' THEN
     PERFORM stepwell.write_children(p_more, a);
+  END IF;
+  IF p_more ? 'webhooks' THEN
+    PERFORM stepwell.queue_webhooks(p_more -> 'webhooks', a);
   END IF;
   IF p_more ? 'audit' OR p_more ? 'journal' OR p_more ? 'logs' THEN
     PERFORM stepwell.write_records(p_more, a);
@@ -376,11 +383,19 @@ BEGIN
   SELECT array_agg(t.instance_id), max(t.at) INTO v_ids, v_at FROM unnest(a) AS t
   WHERE t.verdict = 'ok' AND stepwell.is_terminal(t.settles_to);
   IF p_facts THEN
-    UPDATE stepwell.signal_inbox s SET delivered = true, delivered_at = v_at, disposition = 'expired'
-    WHERE s.instance_id = ANY (v_ids) AND NOT s.delivered;
+    WITH expired AS (
+      UPDATE stepwell.signal_inbox s SET delivered = true, delivered_at = v_at, disposition = 'expired'
+      WHERE s.instance_id = ANY (v_ids) AND NOT s.delivered
+      RETURNING s.tenant_id, s.instance_id, s.id, s.kind, s.signal_type, s.seq
+    )
+    INSERT INTO stepwell.journal (tenant_id, instance_id, id, kind, details, created_at)
+    SELECT e.tenant_id, e.instance_id, stepwell.uuid_v7(v_at), 'signal',
+      jsonb_build_object('signal_id', e.id, 'signal_type', e.signal_type, 'disposition', 'expired'), v_at
+    FROM expired e WHERE e.kind = 'signal' ORDER BY e.instance_id, e.seq;
   END IF;
   v_tasks := ARRAY(
-    SELECT w.id FROM stepwell.worker_tasks w WHERE w.instance_id = ANY (v_ids) AND w.state IN ('pending', 'claimed'));
+    SELECT w.id FROM stepwell.worker_tasks w
+    WHERE w.instance_id = ANY (v_ids) AND w.state IN ('pending', 'claimed') AND NOT w.of_hook);
   IF cardinality(v_tasks) > 0 THEN
     PERFORM stepwell.close_tasks(v_tasks, 'cancelled', v_at);
   END IF;
@@ -469,6 +484,8 @@ BEGIN
     config = coalesce(t.patch -> 'config', i.config),
     audit = coalesce(t.patch -> 'audit', i.audit),
     metadata = coalesce(t.patch -> 'metadata', i.metadata),
+    budget = coalesce(t.patch -> 'budget', i.budget),
+    usage = coalesce(t.patch -> 'usage', CASE WHEN NOT t.new_run THEN i.usage END),
     -- A new run starts counting afresh ([OP-2]); rev goes on, it orders the rows of all runs.
     run_no = coalesce((t.patch -> 'newRun' ->> 'runNo')::integer, i.run_no),
     run_id = coalesce((t.patch -> 'newRun' ->> 'runId')::uuid, i.run_id),
@@ -481,7 +498,9 @@ BEGIN
       WHEN t.patch ? 'cancelRequestedAt' THEN stepwell.from_ms((t.patch ->> 'cancelRequestedAt')::bigint)
       WHEN t.new_run THEN NULL ELSE i.cancel_requested_at END,
     state = coalesce(t.settles_to, t.patch ->> 'state', i.state),
-    failure = CASE WHEN t.settle IS NOT NULL THEN t.settle -> 'failure' WHEN t.new_run THEN NULL ELSE i.failure END,
+    -- Without a state it is the settle of a turn after the end, which only did cleanup.
+    failure = CASE WHEN t.settle ? 'state' THEN t.settle -> 'failure' WHEN t.new_run THEN NULL ELSE i.failure END,
+    hooks_pending = CASE WHEN t.patch ? 'hooks' THEN nullif(t.patch -> 'hooks', 'null') ELSE i.hooks_pending END,
     next_fire_at = CASE WHEN t.settle IS NULL THEN i.next_fire_at
       ELSE stepwell.from_ms((t.settle ->> 'nextFireAt')::bigint) END,
     -- A settle decides from the row whether a fact came in after the last one the turn was given (RULINGS A5).
@@ -531,12 +550,16 @@ DECLARE
 BEGIN
   IF p ? 'touches' THEN
     v_others := stepwell.touched_by_turn(v_id, p ? 'ends', p -> 'more' -> 'cancels');
+    IF p ? 'outside' THEN
+      v_others := v_others || stepwell.hold_outside(v_tenant, v_id, p -> 'outside');
+    END IF;
     IF v_others IS NOT NULL THEN
       PERFORM 1 FROM stepwell.task_instances i WHERE i.id = ANY (v_others || v_id) ORDER BY i.id FOR NO KEY UPDATE;
     END IF;
   END IF;
   SELECT i.epoch, i.lease_token, i.committed_token, i.rev, i.wake_seq, i.seen_seq, i.cancel_seq, i.run_no, i.granted,
-    i.progress_at, i.state, i.concurrency_key
+    i.progress_at, i.state, i.concurrency_key,
+    (SELECT count(*) FROM stepwell.circuit_breakers b WHERE b.tenant_id = v_tenant AND b.failure_count > 0) AS trouble
   INTO r
   FROM stepwell.task_instances i WHERE i.id = v_id AND (i.tenant_id = v_tenant) IS TRUE
   FOR NO KEY UPDATE;
@@ -550,6 +573,10 @@ BEGIN
       v_verdict := 'bug: fact ' || v_odd || ' is not open';
     END IF;
   END IF;
+  IF v_verdict = 'ok' AND p ? 'outside' THEN
+    -- Before the decision about the intents: what the run sends to itself comes first.
+    r.wake_seq := stepwell.write_outside(v_tenant, v_id, p ? 'ends', p -> 'outside', v_now);
+  END IF;
   v_granted := r.wake_seq = v_seen;
   v_at := greatest(v_now, r.progress_at);
   a := ARRAY[ROW(0, v_tenant, v_id, v_run_no, r.rev + 1, v_seen, r.wake_seq, v_verdict, v_granted, v_at, v_settles_to,
@@ -561,7 +588,14 @@ BEGIN
     RETURN json_build_object('now', stepwell.to_ms(v_now), 'verdicts', json_build_array(json_build_object(
       'verdict', v_verdict, 'granted', r.granted,
       'inbox', CASE WHEN v_verdict = 'already' AND r.wake_seq > (v ->> 'seenSeq')::bigint
-        THEN stepwell.inbox_json(v_tenant, v_id, (v ->> 'seenSeq')::bigint) END)));
+        THEN stepwell.inbox_json(v_tenant, v_id, (v ->> 'seenSeq')::bigint) END,
+      'taken', CASE WHEN v_verdict = 'already' AND r.granted AND p ? 'takes'
+        THEN stepwell.taken_before(p, 0, v_tenant, v_id) END)));
+  END IF;
+  IF p ? 'takes' OR p -> 'more' ? 'outcomes' OR (r.trouble > 0 AND v ? 'ok') THEN
+    p := stepwell.limit_turns(p, a);
+    a := stepwell.with_payload(p, a);
+    v := p -> 'turns' -> 0;
   END IF;
 
   IF v ? 'settle' OR v ? 'patch' THEN
@@ -596,7 +630,7 @@ BEGIN
       INSERT INTO stepwell.block_outputs (id, instance_id, rev, created_at, started_at, run_no, ordinal, attempt,
         output_size, tenant_id, block_id, iteration, kind, output)
       VALUES ((v_row ->> 'id')::uuid, v_id, r.rev + 1, v_at, stepwell.from_ms((v_row ->> 'startedAt')::bigint),
-        v_run_no, (v_row ->> 'n')::integer, (v_row ->> 'attempt')::integer, (v_row ->> 'size')::integer,
+        coalesce((v_row ->> 'runNo')::integer, v_run_no), (v_row ->> 'n')::integer, (v_row ->> 'attempt')::integer, (v_row ->> 'size')::integer,
         v_tenant, v_row ->> 'blockId', v_row ->> 'iteration', v_row ->> 'kind', v_row -> 'output');
     ELSE
       PERFORM stepwell.write_rows(p -> 'rows', a);
@@ -615,7 +649,9 @@ BEGIN
   RETURN json_build_object('now', stepwell.to_ms(v_now), 'verdicts', json_build_array(json_build_object(
     'verdict', 'ok', 'granted', v_granted,
     'inbox', CASE WHEN r.wake_seq > (v ->> 'seenSeq')::bigint AND NOT p ? 'ends'
-      THEN stepwell.inbox_json(v_tenant, v_id, (v ->> 'seenSeq')::bigint) END)));
+      THEN stepwell.inbox_json(v_tenant, v_id, (v ->> 'seenSeq')::bigint) END,
+    'taken', p -> 'taken' -> '0',
+    'breakers', CASE WHEN r.trouble > 0 OR p -> 'more' ? 'outcomes' THEN stepwell.open_breakers(v_tenant) END)));
 END $$;
 
 -- Group commit: one ordered lock for all instances, locked ones are left out as `busy` (RULINGS A13). No sub-transaction:
@@ -630,12 +666,16 @@ DECLARE
   v_busy integer[] := '{}';
   v_locked uuid[];
   v_all boolean;
+  v_limits boolean;
   v_now timestamptz;
   a stepwell.checked_turn[];
 BEGIN
   SELECT array_agg((x.v ->> 'instanceId')::uuid) INTO v_ids FROM jsonb_array_elements(p -> 'turns') AS x(v);
   IF cardinality(v_ids) <> (SELECT count(DISTINCT u.id) FROM unnest(v_ids) AS u(id)) THEN
     RAISE EXCEPTION 'a batch holds two turns of one instance' USING ERRCODE = 'SW002';
+  END IF;
+  IF p ? 'outside' THEN
+    RAISE EXCEPTION 'a turn that reaches beyond its instance goes alone' USING ERRCODE = 'SW002';
   END IF;
   IF p ? 'touches' THEN
     SELECT array_agg(t.other), array_agg(t.i) INTO v_others, v_other_turns FROM stepwell.touched_by(p) AS t;
@@ -682,6 +722,12 @@ BEGIN
   IF p ? 'done' THEN
     a := stepwell.check_facts(p -> 'done', a);
   END IF;
+  v_limits := p ? 'takes' OR p -> 'more' ? 'outcomes'
+    OR EXISTS (SELECT 1 FROM stepwell.circuit_breakers b WHERE b.failure_count > 0);
+  IF v_limits THEN
+    p := stepwell.limit_turns(p, a);
+    a := stepwell.with_payload(p, a);
+  END IF;
 
   PERFORM stepwell.update_turns(a);
   IF p -> 'more' ? 'supersede' THEN
@@ -706,7 +752,11 @@ BEGIN
         SELECT i.granted FROM stepwell.task_instances i WHERE i.id = t.instance_id) ELSE t.granted END,
       'inbox', CASE WHEN t.verdict IN ('ok', 'already') AND t.wake_seq > (t.body ->> 'seenSeq')::bigint
         AND NOT coalesce(stepwell.is_terminal(t.settles_to), false)
-        THEN stepwell.inbox_json(t.tenant_id, t.instance_id, (t.body ->> 'seenSeq')::bigint) END) ORDER BY t.i)
+        THEN stepwell.inbox_json(t.tenant_id, t.instance_id, (t.body ->> 'seenSeq')::bigint) END,
+      'taken', CASE
+        WHEN t.verdict = 'already' AND p ? 'takes' THEN stepwell.taken_before(p, t.i, t.tenant_id, t.instance_id)
+        ELSE p -> 'taken' -> t.i::text END,
+      'breakers', CASE WHEN v_limits THEN stepwell.open_breakers(t.tenant_id) END) ORDER BY t.i)
     FROM unnest(a) AS t));
 END $$;
 

@@ -58,11 +58,12 @@ BEGIN
 
   WITH inserted AS (
     INSERT INTO stepwell.task_instances (id, sequence_id, run_id, created_at, max_concurrency, priority, dry_run,
-      dry_run_auto_approve, tenant_id, namespace, timezone, metadata, config, audit, session_id, concurrency_key,
+      dry_run_auto_approve, dry_run_real_time, tenant_id, namespace, timezone, metadata, config, audit, session_id, concurrency_key,
       idempotency_key, budget, state, next_fire_at, due_at, lease_until, lease_token, lease_owner, epoch, started_at,
       claims_without_progress, claimed_alone, updated_at, data, progress_at)
     SELECT (x.v ->> 'id')::uuid, (x.v ->> 'sequenceId')::uuid, (x.v ->> 'runId')::uuid, v_now,
       (x.v ->> 'maxConcurrency')::integer, (x.v ->> 'priority')::smallint, x.v ? 'dryRun', x.v ? 'dryRunAutoApprove',
+      x.v ? 'dryRunRealTime',
       x.v ->> 'tenantId', x.v ->> 'namespace', x.v ->> 'timezone', coalesce(x.v -> 'metadata', '{}'),
       coalesce(x.v -> 'config', '{}'), coalesce(x.v -> 'audit', '[]'), x.v ->> 'sessionId', x.v ->> 'concurrencyKey',
       x.v ->> 'idempotencyKey', x.v -> 'budget',
@@ -99,7 +100,8 @@ BEGIN
       IF v_count > 1 AND v_direct THEN
         PERFORM stepwell.mark_alone(coalesce(v_leased, '{}'));
       END IF;
-      RETURN json_build_object('now', stepwell.to_ms(v_now), 'fresh', true);
+      RETURN json_build_object('now', stepwell.to_ms(v_now), 'fresh', true,
+        'breakers', CASE WHEN v_direct THEN stepwell.open_breakers(v_tenant) END);
     END IF;
   ELSE
     PERFORM stepwell.meet_known_starts(p, v_inserted, v_tenant);
@@ -286,7 +288,7 @@ BEGIN
   RETURN 'accepted';
 END $$;
 
--- Expired webhook memory, oldest first; what another call is removing is left to it.
+-- Expired webhook memory and sessions, oldest first; what another call is removing is left to it.
 CREATE FUNCTION stepwell.remove_expired_v1(p_limit integer) RETURNS integer
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
@@ -303,5 +305,5 @@ BEGIN
     SELECT e.slug, e.delivery_id FROM stepwell.webhook_deliveries e WHERE e.expires_at <= v_now
     ORDER BY e.expires_at LIMIT greatest(0, p_limit - v_nonces) FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS v_deliveries = ROW_COUNT;
-  RETURN v_nonces + v_deliveries;
+  RETURN stepwell.expire_sessions(p_limit, v_now) + v_nonces + v_deliveries + stepwell.remove_emit_records(greatest(0, p_limit - v_nonces - v_deliveries), v_now);
 END $$;

@@ -68,6 +68,21 @@ BEGIN
       AND s.first_index + e.position - 1 BETWEEN p_from AND p_from + p_count - 1);
 END $$;
 
+-- The injected root blocks of an instance as its metadata shows them ([OP-10]): in the order of injection, without those
+-- that a migration has replaced since.
+CREATE FUNCTION stepwell.injected_blocks(p_instance uuid) RETURNS jsonb
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (
+    SELECT coalesce(jsonb_agg(b.v ORDER BY c.number, b.position), '[]')
+    FROM stepwell.instance_changes c
+    CROSS JOIN LATERAL jsonb_array_elements(c.body -> 'blocks') WITH ORDINALITY AS b(v, position)
+    WHERE c.instance_id = p_instance AND c.kind = 'inject' AND NOT EXISTS (
+      SELECT 1 FROM stepwell.instance_changes m
+      WHERE m.instance_id = p_instance AND m.kind = 'migrate' AND m.refused IS NULL AND m.number > c.number
+        AND m.body -> 'replaced' ? (b.v ->> 'id')));
+END $$;
+
 -- The instance as the API shows it.
 CREATE FUNCTION stepwell.instance_view(i stepwell.task_instances) RETURNS jsonb
 LANGUAGE sql STABLE
@@ -75,7 +90,8 @@ RETURN jsonb_build_object(
   'updatedAt', stepwell.to_ms(i.updated_at), 'concurrencyKey', i.concurrency_key, 'maxConcurrency', i.max_concurrency,
   'idempotencyKey', i.idempotency_key, 'budget', i.budget, 'epoch', i.epoch, 'leaseOwner', i.lease_owner,
   'leaseUntil', stepwell.to_ms(i.lease_until), 'dueAt', stepwell.to_ms(i.due_at), 'openWaits', i.open_waits,
-  'failure', i.failure) || stepwell.instance_json(i)::jsonb;
+  'failure', i.failure, 'hooks', i.hooks_pending, 'injected', CASE WHEN i.shape IS NOT NULL THEN stepwell.injected_blocks(i.id) END)
+  || stepwell.instance_json(i)::jsonb;
 
 CREATE FUNCTION stepwell.delete_sequence_v1(p_tenant text, p_sequence uuid) RETURNS text
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -93,7 +109,8 @@ BEGIN
   -- A look without locks first: a sequence in use may have very many instances.
   IF EXISTS (
     SELECT 1 FROM stepwell.task_instances i
-    WHERE i.sequence_id = p_sequence AND i.state IN ('scheduled', 'running', 'waiting', 'paused')) THEN
+    WHERE i.sequence_id = p_sequence AND i.state IN ('scheduled', 'running', 'waiting', 'paused'))
+    OR stepwell.is_migration_target(p_sequence) THEN
     RETURN 'in_use';
   END IF;
   SELECT array_agg(l.id), array_agg(DISTINCT l.tenant_id) INTO v_ids, v_tenants FROM (
@@ -101,17 +118,20 @@ BEGIN
   ) l;
   IF EXISTS (
     SELECT 1 FROM stepwell.task_instances i
-    WHERE i.sequence_id = p_sequence AND i.state IN ('scheduled', 'running', 'waiting', 'paused')) THEN
+    WHERE i.sequence_id = p_sequence AND i.state IN ('scheduled', 'running', 'waiting', 'paused'))
+    OR stepwell.is_migration_target(p_sequence) THEN
     RETURN 'in_use';
   END IF;
   IF v_ids IS NOT NULL THEN
     FOREACH v_table IN ARRAY ARRAY['start_inputs', 'execution_tree', 'block_outputs', 'signal_inbox', 'worker_task_events',
-      'worker_tasks', 'externalized_state', 'kv', 'audit_log', 'journal', 'step_logs'] LOOP
+      'worker_tasks', 'externalized_state', 'kv', 'audit_log', 'journal', 'step_logs', 'webhook_outbox', 'event_waits', 'blobs',
+      'instance_changes', 'checkpoints'] LOOP
       EXECUTE format('DELETE FROM stepwell.%I WHERE tenant_id = ANY ($1) AND instance_id = ANY ($2)', v_table)
       USING v_tenants, v_ids;
     END LOOP;
     DELETE FROM stepwell.task_instances i WHERE i.id = ANY (v_ids);
   END IF;
+  DELETE FROM stepwell.schedules c WHERE c.sequence_id = p_sequence;
   DELETE FROM stepwell.sequences s WHERE s.id = p_sequence;
   RETURN 'deleted';
 END $$;

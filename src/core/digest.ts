@@ -7,6 +7,11 @@ export function sha256Hex(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
+/** SHA-256 of bytes, in lower-case hex. */
+export function sha256HexOfBytes(bytes: Uint8Array): string {
+  return bytesToHex(sha256(bytes));
+}
+
 /** HMAC with SHA-256; the key is the UTF-8 bytes of `secret`. */
 export function hmacSha256(secret: string, message: Uint8Array): Uint8Array {
   return hmac(sha256, utf8ToBytes(secret), message);

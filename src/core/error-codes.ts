@@ -39,6 +39,8 @@ export const ERROR_CODES = {
   ATTEMPT_FAILED: block('A person said that the attempt had failed; retry once its cause is gone.'),
   UNKNOWN_OUTCOME: block('Find out whether the effect happened, then retry or skip the step.'),
   DEADLINE_EXCEEDED: block('Raise deadline, or handle the breach with try_catch.'),
+  POOL_EMPTY: failed('Enable a resource of the pool the message names, then retry the instance.'),
+  POOL_NOT_FOUND: failed('Create the pool the message names, then retry the instance.'),
   CIRCUIT_OPEN: again('Wait for the cooldown, or reset the circuit breaker of the handler.'),
 
   // Who runs the handler.
@@ -59,6 +61,7 @@ export const ERROR_CODES = {
   RESPONSE_TOO_LARGE: failed('Ask the other side for less, or store the response as an artifact.'),
   MCP_ERROR: failed('Look at details for what the tool server says.'),
   TARGET_NOT_FOUND: failed('Check the id or slug, and that it belongs to the same tenant.'),
+  TRIGGER_DISABLED: failed('Enable the trigger, or emit to another one.'),
   TERMINAL_TARGET: answered(400, failed('The target has ended; signal a running instance.')),
   INVALID_BLOCKS: answered(400, failed('Correct the blocks the message names; ids must be new.')),
   CONTINUE_NOT_ALLOWED: answered(400, failed('Move continue_as_new out of finally, compensation and scope.')),

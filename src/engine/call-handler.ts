@@ -1,12 +1,17 @@
-import type { KvChange } from '../core/run/advance.ts';
+import type { Injected, KvChange } from '../core/run/advance.ts';
 import type { Dispatch } from '../core/run/draft.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Json } from '../core/json.ts';
 import { isReservedStateKey } from '../core/run/knowledge.ts';
 import type { StepLogLine } from '../core/run/changes.ts';
+import { stubOf } from '../core/run/leaf/stub.ts';
 import type { InstanceRecord } from '../core/run/record.ts';
-import type { StepCall, StepHandler, StepOutcome } from '../ports/step-handler.ts';
+import type { Outside } from '../core/run/outside.ts';
+import type { StepCall, StepGate, StepHandler, StepOutcome } from '../ports/step-handler.ts';
 import type { CallAbort } from './call-abort.ts';
+import { callWithCredentials, mayUseCredentials } from './call-with-credentials.ts';
+import { stepServices } from './step-services.ts';
+import { writesOf } from './step-writes.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 export interface HandlerCall {
@@ -22,17 +27,33 @@ export interface HandlerCall {
   readonly readState: (key: string) => Promise<Json | undefined>;
   readonly countState: () => Promise<number>;
   readonly addLog: (line: StepLogLine) => void;
+  readonly gate?: StepGate;
 }
 
 export type CallOutcome =
-  | { readonly ok: true; readonly output: Json; readonly writes: readonly KvChange[] }
-  | { readonly ok: false; readonly failure: Failure };
+  | {
+      readonly ok: true;
+      readonly output: Json;
+      readonly writes: readonly KvChange[];
+      readonly outside?: Partial<Outside>;
+      readonly injects?: Injected;
+      readonly stub?: boolean;
+      /** What an invoked `before_step` answered ([INT-5]). */
+      readonly before?: { readonly output: Json };
+    }
+  | { readonly ok: false; readonly failure: Failure; readonly before?: { readonly output: Json } };
 
 /**
  * Calls a handler once. It is over at the step's timeout whatever the handler does: its signal fires and a later answer
  * is dropped ([TO-1]). Nothing a handler throws gets out ([H-2], 15.1).
  */
 export async function callHandler(deps: TurnDeps, call: HandlerCall): Promise<CallOutcome> {
+  return mayUseCredentials(deps, call)
+    ? callWithCredentials(deps, call, callResolved)
+    : callResolved(deps, call);
+}
+
+async function callResolved(deps: TurnDeps, call: HandlerCall): Promise<CallOutcome> {
   const limitMs = Math.min(call.dispatch.timeoutMs ?? Number.POSITIVE_INFINITY, call.leftMs);
   const deadline = deps.clock.monotonicMs() + limitMs;
   const invalid = call.handler.checkParams?.(call.dispatch.params) ?? null;
@@ -47,7 +68,9 @@ export async function callHandler(deps: TurnDeps, call: HandlerCall): Promise<Ca
   });
   try {
     const outcome = await Promise.race([run(deps, call, deadline), timeout]);
-    return outcome.ok ? { ok: true, output: outcome.output, writes: kvChanges(outcome) } : outcome;
+    if (!outcome.ok) return outcome;
+    const writes = writesOf(outcome, call.dispatch);
+    return { ok: true, output: outcome.output, ...writes, ...(isStubbed(call) ? { stub: true } : {}) };
   } catch (error) {
     return { ok: false, failure: thrown(error) };
   } finally {
@@ -59,9 +82,13 @@ async function run(deps: TurnDeps, call: HandlerCall, deadline: number): Promise
   const step = stepCall(deps, call, deadline);
   if (!call.record.dryRun) return call.handler.run(step);
   if (call.handler.dryRun !== undefined) return call.handler.dryRun(step);
-  if (call.handler.kind === 'pure') return call.handler.run(step);
-  const stub = { dry_run: true, handler: call.handler.name, would: { params: call.dispatch.params } };
-  return { ok: true, output: stub };
+  if (!isStubbed(call)) return call.handler.run(step);
+  return { ok: true, output: stubOf(call.handler.name, call.dispatch.params) };
+}
+
+/** [DRY-1]: nothing stands for the result of a pure handler, which runs in a dry run too. */
+function isStubbed({ record, handler }: HandlerCall): boolean {
+  return record.dryRun && (handler.dryRun !== undefined || handler.kind !== 'pure');
 }
 
 function stepCall(deps: TurnDeps, call: HandlerCall, deadline: number): StepCall {
@@ -93,13 +120,9 @@ function stepCall(deps: TurnDeps, call: HandlerCall, deadline: number): StepCall
       deps.log[level](message.slice(0, 8192), { instance_id: record.id, block_id: dispatch.blockId });
     },
     nowMs: call.nowMs,
+    gate: call.gate ?? null,
+    services: stepServices(deps, record, dispatch),
   };
-}
-
-function kvChanges(outcome: Extract<StepOutcome, { ok: true }>): readonly KvChange[] {
-  return (outcome.writes ?? []).map((write) =>
-    write.type === 'state_set' ? { key: write.key, value: write.value } : { key: write.key },
-  );
 }
 
 function timeoutFailure(dispatch: Dispatch, limitMs: number): Failure {

@@ -84,6 +84,7 @@ interface Sending {
 
 /** Large turns and turns that lock other instances would hold the others up (RULINGS A15). */
 function travelsAlone({ turn, bytes }: Waiting): boolean {
+  if (turn.outside !== undefined) return true;
   return bytes > ALONE_BYTES || turn.childrenStarted.length > 0 || turn.childrenCancelled.length > 0;
 }
 

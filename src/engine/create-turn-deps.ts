@@ -1,4 +1,6 @@
+import { type BreakerRule, DEFAULT_BREAKER_RULE } from '../core/run/limits/takes.ts';
 import type { Hints } from '../ports/hints.ts';
+import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
 import { createCommitter } from './committer.ts';
@@ -17,6 +19,8 @@ export interface TurnParts {
   readonly entropy: Entropy;
   readonly log: Log;
   readonly hints: Hints;
+  /** Opens credentials; absent: none can be used. */
+  readonly seal?: Seal;
   /** Names the build in the table of handler names (RULINGS B8). Default: made from the names of its handlers. */
   readonly buildId?: string;
 }
@@ -25,6 +29,8 @@ export interface TurnParts {
 export interface TurnSettings {
   readonly maxConcurrentSteps: number;
   readonly maxStepsPerTurn: number;
+  readonly maxStepsPerInstance?: number;
+  readonly breakers?: BreakerRule;
   readonly maxRecoveries: number;
   readonly maxContextBytes: number;
   readonly maxOutputBytes: number;
@@ -46,6 +52,8 @@ export function createTurnDeps(parts: TurnParts, settings: TurnSettings): TurnDe
       maxContextBytes: settings.maxContextBytes,
       maxOutputBytes: settings.maxOutputBytes,
       maxStepsPerTurn: settings.maxStepsPerTurn,
+      maxStepsPerInstance: settings.maxStepsPerInstance ?? 0,
+      breakers: settings.breakers ?? DEFAULT_BREAKER_RULE,
       maxRecoveries: settings.maxRecoveries,
       inPlaceWaitMs: settings.inPlaceWaitMs,
       remainingTimeMs: null,

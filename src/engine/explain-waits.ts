@@ -1,14 +1,18 @@
 import type { Block } from '../core/definition/document.ts';
 import type { Frame, Leaf } from '../core/run/frame.ts';
+import { compareIterations } from '../core/run/iteration-order.ts';
 import { currentList, innerIteration, type Plan } from '../core/run/plan.ts';
 import type { WorkerTask } from '../ports/store/accept.ts';
+import { type Json, isJsonObject } from '../core/json.ts';
 import type { Frontier } from '../ports/store/reads.ts';
 import type { Wait } from './explanation.ts';
 
 /** Everything that an open instance hangs on, most telling first. Without a plan the blocks stay unnamed. */
 export function openWaits(frontier: Frontier, plan: Plan | null): readonly Wait[] {
   const { instance } = frontier;
-  const leaves = frontier.frames.flatMap((frame) => waitsOfFrame(frontier, plan, frame));
+  const leaves = frontier.frames
+    .flatMap((frame) => waitsOfFrame(frontier, plan, frame))
+    .sort((left, right) => compareIterations(left.iteration, right.iteration));
   const own = instance.state === 'paused' ? [pause(frontier)] : claimWaits(frontier, leaves.length > 0);
   return [
     ...own.filter(({ kind }) => kind === 'pause'),
@@ -19,8 +23,15 @@ export function openWaits(frontier: Frontier, plan: Plan | null): readonly Wait[
 
 function pause({ instance }: Frontier): Wait {
   const reason = instance.metadata['paused_reason'];
-  const detail = typeof reason === 'string' ? `is paused (${reason})` : 'is paused';
+  const detail = pauseDetail(reason, instance.metadata['budget_breach']);
   return { kind: 'pause', blockId: null, iteration: '', since: instance.updatedAt, until: null, detail };
+}
+
+function pauseDetail(reason: Json | undefined, breach: Json | undefined): string {
+  if (typeof reason !== 'string') return 'is paused';
+  if (reason !== 'budget_exceeded' || !isJsonObject(breach)) return `is paused (${reason})`;
+  const { limit = null, limit_value: cap = null, actual = null } = breach;
+  return `is paused: its budget ${limit} of ${cap} is exceeded (${actual})`;
 }
 
 /** What the instance as a whole waits for: its lease, or the turn that claims it. */
@@ -70,6 +81,33 @@ function waitOfLeaf(
       return wait('timer', id, iteration, since, wakeAt, 'waits for its delay');
     case 'send_window':
       return wait('timer', id, iteration, since, wakeAt, 'waits until its send window opens');
+    case 'rate_limit':
+      return wait(
+        'limit',
+        id,
+        iteration,
+        since,
+        wakeAt,
+        `waits for a token of the rate limit '${leaf.limit ?? ''}'`,
+      );
+    case 'breaker':
+      return wait(
+        'limit',
+        id,
+        iteration,
+        since,
+        wakeAt,
+        `waits because the circuit breaker of '${leaf.limit ?? ''}' is open`,
+      );
+    case 'pool':
+      return wait(
+        'limit',
+        id,
+        iteration,
+        since,
+        wakeAt,
+        `waits because the pool '${leaf.limit ?? ''}' is exhausted`,
+      );
     case 'retry':
       return wait('timer', id, iteration, since, wakeAt, `waits for try ${leaf.attempt + 1} after a failure`);
     case 'handler':
@@ -101,9 +139,16 @@ function handlerDetail(block: Block | undefined): string {
 
 function gateDetail({ gate }: Leaf): string {
   if (gate === null) return 'waits for an answer';
+  const refused = gate.refused === undefined ? '' : refusedDetail(gate.refused);
   if (gate.kind === 'outcome') return 'asks what became of a try whose end is unknown';
   const values = gate.choices.map(({ value }) => value).join(', ');
-  return `waits for one of the answers ${values}`;
+  const events = gate.waitId === undefined ? '' : 'events or ';
+  return `waits for ${events}one of the answers ${values}${refused}`;
+}
+
+/** The last answer that was consumed without effect ([HI-3]): nothing else tells its sender. */
+function refusedDetail({ at, why }: { readonly at: number; readonly why: string }): string {
+  return ` (the answer of ${new Date(at).toISOString()} was not taken: ${why})`;
 }
 
 function taskWait(tasks: readonly WorkerTask[], leaf: Leaf, id: string | null, iteration: string): Wait {

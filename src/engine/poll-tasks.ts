@@ -1,6 +1,7 @@
 import type { PollRequest, WorkerTask } from '../ports/store/accept.ts';
 import { ok, type Result } from '../core/result.ts';
 import { refuse, type Refusal } from './refusal.ts';
+import { withCredentials } from './task-credentials.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 
 /** The most tasks one poll gives out. */
@@ -19,5 +20,6 @@ export async function pollTasks(
   if (request.limit < 0) return refuse('invalid_argument', 'limit must not be negative');
   const limit = Math.min(request.limit, MAX_POLL);
   if (limit === 0) return ok([]);
-  return ok(await deps.store.pollTasks({ ...request, limit, tenantId: caller.tenantId }));
+  const tasks = await deps.store.pollTasks({ ...request, limit, tenantId: caller.tenantId });
+  return ok(await withCredentials(deps, tasks));
 }

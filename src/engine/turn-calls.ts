@@ -2,7 +2,9 @@ import { finishCall, noteLateResult } from '../core/run/advance.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import type { CallOutcome } from './call-handler.ts';
 import type { TurnDeps } from './turn-deps.ts';
-import { type CallContext, type RunningCall, startCall } from './turn-effects.ts';
+import type { Lease } from './lease.ts';
+import { type CallContext, type RunningCall, boundMs, startCall } from './turn-effects.ts';
+import { TurnNotices } from './turn-notices.ts';
 
 interface Finished {
   readonly call: RunningCall;
@@ -13,6 +15,7 @@ interface Finished {
 export class TurnCalls {
   private readonly deps: TurnDeps;
   private readonly onFinished: () => void;
+  private readonly notices: TurnNotices;
   private readonly running = new Map<string, RunningCall>();
   private finished: Finished[] = [];
   /** Taken in but not yet committed: what a reload takes in again, so that no result is lost. */
@@ -23,10 +26,19 @@ export class TurnCalls {
   constructor(deps: TurnDeps, onFinished: () => void) {
     this.deps = deps;
     this.onFinished = onFinished;
+    this.notices = new TurnNotices(deps, onFinished);
   }
 
   get size(): number {
-    return this.running.size;
+    return this.running.size + this.notices.size;
+  }
+
+  noticesAreDue(draft: Draft): boolean {
+    return this.notices.due(draft).length > 0;
+  }
+
+  startNotices(draft: Draft, lease: Lease): void {
+    this.notices.start(draft, this.notices.due(draft), boundMs(this.deps, lease));
   }
 
   get hasFinished(): boolean {
@@ -46,6 +58,7 @@ export class TurnCalls {
 
   /** Takes in what has finished since; answers of dropped calls wait until their end is committed. */
   takeFinished(draft: Draft): void {
+    this.notices.takeFinished(draft);
     const early: Finished[] = [];
     for (const done of this.finished) {
       const key = done.call.dispatch.frameKey;
@@ -86,6 +99,7 @@ export class TurnCalls {
   }
 
   abortAll(): void {
+    this.notices.abortAll();
     for (const call of [...this.running.values(), ...this.doomed]) call.controller.abort();
   }
 }

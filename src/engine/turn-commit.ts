@@ -14,7 +14,7 @@ export function turnCommit(parts: {
   readonly settle: Settle | null;
 }): TurnCommit {
   const { ref, changes } = parts;
-  return {
+  const commit: TurnCommit = {
     tenantId: ref.tenantId,
     instanceId: ref.instanceId,
     epoch: ref.epoch,
@@ -41,6 +41,11 @@ export function turnCommit(parts: {
     audit: changes.audit,
     journal: changes.journal,
     logs: changes.logs,
+    outcomes: changes.outcomes,
     settle: parts.settle,
+    ...(changes.webhooks === undefined || changes.webhooks.length === 0
+      ? {}
+      : { webhooks: changes.webhooks }),
   };
+  return changes.outside === undefined ? commit : { ...commit, outside: changes.outside };
 }

@@ -1,4 +1,6 @@
+import type { BreakerRule } from '../core/run/limits/takes.ts';
 import type { Hints } from '../ports/hints.ts';
+import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
 import type { Committer } from './committer.ts';
@@ -19,6 +21,8 @@ export interface TurnDeps {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly log: Log;
+  /** Opens credentials; absent: none can be used. */
+  readonly seal?: Seal;
   readonly steps: StepSlots;
   readonly limits: TurnLimits;
 }
@@ -29,6 +33,10 @@ export interface TurnLimits {
   readonly maxOutputBytes: number;
   /** Leaves started in one turn; 0 = no limit, 1 = strictly one step per invocation (RULINGS B5). */
   readonly maxStepsPerTurn: number;
+  /** Handler attempts of one run, after which it fails; 0 or absent: no limit ([END-1]). */
+  readonly maxStepsPerInstance?: number;
+  /** When circuit breakers open, and for how long; absent: 5 failures, 60 s ([CB-2]). */
+  readonly breakers?: BreakerRule;
   /** Take-overs in a row before the run is given up; 0 = never ([REC-3]). */
   readonly maxRecoveries: number;
   /** A parked sleep or short wait up to this long is served in place when nothing else can run (RULINGS B6). */

@@ -1,28 +1,30 @@
 import { giveUp } from '../core/run/advance.ts';
 import { Draft, type Env } from '../core/run/draft.ts';
 import { Knowledge } from '../core/run/knowledge.ts';
-import type { Plan } from '../core/run/plan.ts';
+import { DEFAULT_BREAKER_RULE } from '../core/run/limits/takes.ts';
 import type { Claim } from '../ports/store/turn.ts';
 import { randomValues } from './handlers/random-values.ts';
+import type { ReadShape } from './read-shape.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** The working copy of a claimed instance. */
 export function draftOf(
   deps: TurnDeps,
-  plan: Plan,
+  { plan, pending }: ReadShape,
   claim: Claim,
   now: number,
   fits: (timeoutMs: number | null) => boolean = () => true,
 ): Draft {
   const draft = new Draft({
     plan,
-    env: { ...envOf(deps, now), fits },
+    env: { ...envOf(deps, now), fits, openBreakers: new Set(claim.openBreakers) },
     knowledge: new Knowledge({ hasHistory: claim.instance.hasHistory }),
     record: claim.instance,
     frames: claim.frames,
   });
   draft.lostCalls.takenOver = claim.takenOver;
   draft.ensureRoot();
+  draft.shape.pending = pending;
   return draft;
 }
 
@@ -35,7 +37,13 @@ function envOf(deps: TurnDeps, now: number): Env {
     random,
     maxContextBytes: deps.limits.maxContextBytes,
     maxOutputBytes: deps.limits.maxOutputBytes,
+    maxSteps: deps.limits.maxStepsPerInstance ?? 0,
+    breakers: deps.limits.breakers ?? DEFAULT_BREAKER_RULE,
     kindOf: (handler) => deps.directory.kindOf(handler),
+    checkParams: (handler, params) => {
+      const found = deps.handlers.lookup(handler);
+      return found.type === 'handler' ? (found.handler.checkParams?.(params) ?? null) : null;
+    },
     defaultsOf: (handler) => {
       const found = deps.handlers.lookup(handler);
       return found.type === 'handler' ? (found.handler.defaults ?? {}) : {};

@@ -1,11 +1,16 @@
 import { beginCall } from '../core/run/advance.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
+import { outputsAt } from '../core/run/item-scopes.ts';
+import { placeOf } from '../core/run/place.ts';
 import type { TurnCommit } from '../ports/store/turn.ts';
 import type { Hint } from '../ports/hints.ts';
+import type { StepGate } from '../ports/step-handler.ts';
 import { isTerminal } from '../core/run/states.ts';
 import { CallAbort } from './call-abort.ts';
-import { type CallOutcome, callHandler } from './call-handler.ts';
+import { type CallOutcome, type HandlerCall, callHandler } from './call-handler.ts';
+import { invokeBefore } from './invoke-interceptors.ts';
 import type { Lease } from './lease.ts';
+import { callAside } from './side-call.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import type { TurnReads } from './turn-reads.ts';
 
@@ -42,11 +47,11 @@ export function startCall(deps: TurnDeps, context: CallContext, dispatch: Dispat
     return { dispatch, controller, outcome: Promise.resolve({ ok: false, failure }) };
   }
   const key = { tenantId: draft.record.tenantId, instanceId: draft.record.id };
-  const outcome = callHandler(deps, {
+  const call: HandlerCall = {
     dispatch,
     handler: found.handler,
     record: draft.record,
-    outputs: draft.knowledge.knownOutputs,
+    outputs: outputsAt(draft, placeOf(draft, dispatch.frameKey)),
     nowMs: draft.env.now,
     controller,
     leftMs: boundMs(deps, lease),
@@ -58,92 +63,64 @@ export function startCall(deps: TurnDeps, context: CallContext, dispatch: Dispat
     addLog: (line) => {
       draft.push('logs', line);
     },
-  });
+    ...gateOf(draft, dispatch),
+  };
+  const outcome =
+    dispatch.before === undefined ? callHandler(deps, call) : callAfterBefore(deps, context, call);
   return { dispatch, controller, outcome };
+}
+
+/** With an interceptor before it, whose answer goes into the row of its trace ([INT-5]). */
+async function callAfterBefore(
+  deps: TurnDeps,
+  context: CallContext,
+  call: HandlerCall,
+): Promise<CallOutcome> {
+  const before = await invokeBefore(deps, context, call.dispatch);
+  const outcome = await callHandler(deps, call);
+  return before === null ? outcome : { ...outcome, before };
 }
 
 /**
  * How long a call may run. In a process that lives on the lease is renewed while it runs, so the step's own timeout is
  * the only bound; a function host ends the invocation, and the lease with it (RULINGS B4).
  */
-function boundMs(deps: TurnDeps, lease: Lease): number {
+export function boundMs(deps: TurnDeps, lease: Lease): number {
   const remaining = deps.limits.remainingTimeMs;
   if (remaining === null) return Number.POSITIVE_INFINITY;
   return Math.max(0, Math.min(remaining() - COMMIT_MS, lease.leftMs()));
 }
 
+function gateOf(draft: Draft, { blockId }: Dispatch): { readonly gate?: StepGate } {
+  const block = draft.plan.nodes.get(blockId)?.block;
+  if (block?.type !== 'step' || block.wait_for_input === undefined) return {};
+  const { choices, allow_comment: allowComment } = block.wait_for_input;
+  return { gate: { choices, allowComment } };
+}
+
 /** Best effort, in process only, bounded; the run does not wait and errors are ignored ([HI-10]). */
 export function callEscalations(deps: TurnDeps, draft: Draft): void {
-  for (const { handler, params } of draft.takeEscalations()) {
-    const found = deps.handlers.lookup(handler);
-    if (found.type !== 'handler') {
-      deps.log.warn('an escalation handler is not registered here', {
-        handler,
-        instance_id: draft.record.id,
-      });
-      continue;
-    }
-    const controller = new CallAbort();
-    void callHandler(deps, {
-      dispatch: escalationDispatch(draft, handler, params),
-      handler: found.handler,
-      record: draft.record,
-      outputs: new Map(),
-      nowMs: draft.env.now,
-      controller,
-      leftMs: ESCALATION_TIMEOUT_MS,
-      readState: () => Promise.resolve(undefined),
-      countState: () => Promise.resolve(0),
-      addLog: () => undefined,
+  for (const { handler, params } of draft.escalations.takeAll()) {
+    const call = { handler, params, name: `_escalation:${handler}`, iteration: '', attempt: 0 };
+    void callAside(deps, draft, { ...call, timeoutMs: ESCALATION_TIMEOUT_MS }).then((outcome) => {
+      if (outcome !== null) return;
+      const where = { handler, instance_id: draft.record.id };
+      deps.log.warn('an escalation handler is not registered here', where);
     });
   }
 }
 
-function escalationDispatch(draft: Draft, handler: string, params: Dispatch['params']): Dispatch {
-  const blockId = `_escalation:${handler}`;
-  return {
-    frameKey: '',
-    blockId,
-    iteration: '',
-    handler,
-    params,
-    attempt: 0,
-    redelivery: false,
-    pure: false,
-    timeoutMs: ESCALATION_TIMEOUT_MS,
-    shielded: false,
-    context: { data: draft.record.data, config: draft.record.config, audit: [], runtime: {} },
-    idempotencyKey: `${draft.record.id}:${draft.record.runId}:${blockId}:-`,
-    intentFirst: false,
-    leaf: ESCALATION_LEAF,
-  };
-}
-
-const ESCALATION_LEAF: Dispatch['leaf'] = {
-  state: 'running',
-  reason: null,
-  wakeAt: null,
-  attempt: 0,
-  startedAt: 0,
-  dispatchedAt: 0,
-  redeliveries: 0,
-  passed: { when: true, delay: true, gate: true },
-  gate: null,
-  taskId: null,
-  childId: null,
-  childEnd: null,
-  keyRunId: null,
-  error: null,
-};
-
 /** Instances that a commit has set due besides its own: children, and the parent of a child that ended. */
 export function hintsOf(draft: Draft, turn: TurnCommit): readonly Hint[] {
   const { tenantId } = turn;
-  const touches = turn.childrenStarted.length + turn.childrenCancelled.length > 0;
+  const { signals = [], emits = [] } = turn.outside ?? {};
+  const touches =
+    turn.childrenStarted.length + turn.childrenCancelled.length + signals.length + emits.length > 0;
   if (!touches && (turn.settle === null || draft.record.parent === null)) return [];
   const ids = [
     ...turn.childrenStarted.map((child) => child.id),
     ...turn.childrenCancelled.map((child) => child.instanceId),
+    ...[...signals, ...emits].map((target) => target.instanceId).filter((id) => id !== turn.instanceId),
   ];
   if (turn.settle !== null && isTerminal(turn.settle.state) && draft.record.parent !== null) {
     ids.push(draft.record.parent.instanceId);

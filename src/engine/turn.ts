@@ -2,11 +2,14 @@ import { advance, finishCall, takeBack } from '../core/run/advance.ts';
 import type { Settle } from '../core/run/changes.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { earliestWake, nextWake, settle, settleUntouched, terminalState } from '../core/run/settle.ts';
+import { isOutdated } from '../core/run/reshape/apply-changes.ts';
 import { isTerminal } from '../core/run/states.ts';
 import { StoreUnavailable } from '../ports/store/store.ts';
 import type { Claim } from '../ports/store/turn.ts';
 import { type Lease, leaseOf } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
+import { readShape } from './read-shape.ts';
+import { runHooks } from './run-hooks.ts';
 import { TurnCalls } from './turn-calls.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { TurnClock } from './turn-clock.ts';
@@ -14,6 +17,7 @@ import { type Sent, TurnCommits } from './turn-commits.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { draftOf, giveUpAfterRecoveries } from './turn-draft.ts';
 import { type CallContext, startCall } from './turn-effects.ts';
+import { callable } from './turn-grants.ts';
 import { type TurnEnd, giveBack, tellFailure } from './turn-end.ts';
 import { type TurnReads, turnReads } from './turn-reads.ts';
 import { untilAnswered } from './until-answered.ts';
@@ -138,16 +142,19 @@ export class Turn {
   }
 
   private async runDraft(claim: Claim): Promise<TurnEnd | 'reload'> {
-    const { tenantId, instance } = claim;
-    const load = () => this.deps.definitions.plan(tenantId, instance.sequenceId);
-    const plan = await untilAnswered(this.deps.clock, load, () => this.lease.leftMs() > 0);
-    if (plan === null) throw new Error(`the definition ${instance.sequenceId} cannot be read`);
-    const draft = draftOf(this.deps, plan, claim, this.clock.now(), (ms) => this.budget.fits(ms));
+    const { instance } = claim;
+    const load = () => readShape(this.deps, instance);
+    const shape = await untilAnswered(this.deps.clock, load, () => this.lease.leftMs() > 0);
+    if (shape === null) throw new Error(`the definition ${instance.sequenceId} cannot be read`);
+    const draft = draftOf(this.deps, shape, claim, this.clock.now(), (ms) => this.budget.fits(ms));
     draft.lostCalls.takenOver &&= !this.begun;
     this.commits.beginWith(draft);
     this.calls.keep(draft);
     this.commits.takeInbox(draft, claim.inbox);
+    this.budget.isHeld = draft.shape.isHeld;
     this.mayRun ||= draft.moved;
+    const { commits, clock, budget } = this;
+    if (draft.terminal) return runHooks(this.deps, { ...this.with(draft), claim, commits, clock, budget });
     giveUpAfterRecoveries(this.deps, draft, claim);
     for (;;) {
       const step = await this.round(draft);
@@ -160,13 +167,17 @@ export class Turn {
     draft.env.now = this.clock.now();
     if (this.inboxCalled && !(await this.readInbox(draft))) return 'lost';
     this.calls.takeFinished(draft);
+    if (draft.outside.reaches) return this.commit(draft, null);
+    if (isOutdated(draft, this.calls.size)) return this.readAfresh(draft);
     if (draft.rootEnd !== 'failed') await this.advance(draft);
     this.calls.dropCancelled(draft);
     const pure = draft.ready.filter((dispatch) => dispatch.pure);
     if (pure.length > 0 && this.budget.mayStart()) return this.runPure(draft, pure);
     if (pure.length > 0) draft.runnableLeft = true;
     const ready = draft.ready.filter((dispatch) => !dispatch.pure);
-    if (ready.length > 0) return this.startReady(draft, ready);
+    if (ready.length > 0 || draft.intents.asks) return this.startReady(draft, ready);
+    if (this.calls.noticesAreDue(draft) && draft.hasChanges) return this.commit(draft, null);
+    this.calls.startNotices(draft, this.lease);
     if (this.calls.size > 0) return this.waitDurably(draft, nextWake(draft));
     if (draft.runnableLeft && this.budget.mayStart()) return this.waitDurably(draft, null);
     const wake = earliestWake(draft);
@@ -200,6 +211,7 @@ export class Turn {
       const outcome = await startCall(this.deps, this.with(draft), dispatch).outcome;
       this.budget.countPure(outcome);
       finishCall(draft, dispatch, outcome);
+      if (draft.outside.reaches || draft.shape.isDue) break;
     }
     return this.budget.commitIsDue ? this.commit(draft, null) : 'again';
   }
@@ -216,13 +228,15 @@ export class Turn {
       steps.release(ready.length);
       throw error;
     });
-    if (granted !== 'granted' || !this.budget.mayStart()) {
+    const called = granted === 'granted' ? callable(draft, ready) : [];
+    if (called.length === 0 || !this.budget.mayStart()) {
       steps.release(ready.length);
-      if (granted === 'granted') takeBack(draft, ready);
+      takeBack(draft, called);
       return granted === 'granted' || granted === 'withheld' ? 'again' : granted;
     }
+    steps.release(ready.length - called.length);
     this.begun = true;
-    for (const dispatch of ready) {
+    for (const dispatch of called) {
       this.budget.countEffect();
       this.calls.start(this.with(draft), dispatch);
     }
@@ -234,6 +248,7 @@ export class Turn {
       this.commits.count === 0 &&
       !this.claim.takenOver &&
       !draft.hasChanges &&
+      !draft.intents.asks &&
       !ready.some((dispatch) => dispatch.intentFirst);
     if (!claimIsIntent) return this.commits.send(draft, null);
     draft.grantByClaim();
@@ -272,6 +287,7 @@ export class Turn {
   }
 
   private async finish(draft: Draft): Promise<Step | TurnEnd> {
+    if (isOutdated(draft, 0)) return this.readAfresh(draft);
     if (draft.runnableLeft && this.commits.count === 0 && !draft.hasChanges && !this.budget.mayStart()) {
       return giveBack(this.deps, this.lease, this.clock.now());
     }
@@ -284,6 +300,12 @@ export class Turn {
     const dueAt = this.commits.wasWoken && !isTerminal(settled.state) ? now : settled.dueAt;
     const leftToOthers = [...draft.frames.values()].some(({ leaf }) => leaf?.reason === 'handler');
     return { kind: 'settled', state: settled.state, dueAt, now, leftToOthers };
+  }
+
+  /** What the run is made of has changed: what it has done is stored, then it is read as it is now. */
+  private async readAfresh(draft: Draft): Promise<Step> {
+    const step = draft.hasChanges ? await this.commit(draft, null) : 'again';
+    return step === 'again' ? 'reload' : step;
   }
 
   private async commit(draft: Draft, settled: Settle | null): Promise<Step> {

@@ -1,5 +1,7 @@
+import type { BreakerRule } from '../core/run/limits/takes.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
 import type { Hints } from '../ports/hints.ts';
+import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Definitions } from './definitions.ts';
 import type { IdSource } from './ids.ts';
@@ -15,6 +17,8 @@ export interface UseCaseDeps {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly log: Log;
+  /** Seals credentials; absent: none can be stored. */
+  readonly seal?: Seal;
   readonly limits: UseCaseLimits;
   /** Names of the handlers that run in process (RULINGS B8), sorted. */
   readonly handlerNames: readonly string[];
@@ -23,6 +27,8 @@ export interface UseCaseDeps {
 export interface UseCaseLimits {
   /** Canonical JSON of a context; 0 switches the check off ([CTX-1]). */
   readonly maxContextBytes: number;
+  /** When circuit breakers open; absent: 5 failures, 60 s ([CB-2]). */
+  readonly breakers?: BreakerRule;
 }
 
 /** Who asks. `tenantId` null: an administrator who sees all tenants. */

@@ -12,7 +12,7 @@ export interface OutboundRequest {
   readonly headers: ReadonlyArray<readonly [string, string]>;
   /** Header names whose value came from a credential; dropped when a redirect changes host, port or scheme ([NET-4]). */
   readonly secretHeaders?: readonly string[];
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly signal: AbortSignal;

@@ -1,6 +1,8 @@
 import type { RetryPolicy } from '../core/definition/document.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Json, JsonObject } from '../core/json.ts';
+import type { Emit, OutgoingSignal, TakenEvents } from '../core/run/outside.ts';
+import type { StepServices } from './step-services.ts';
 
 /**
  * What runs a step. A handler is called with resolved params and answers with a value or a failure; it never touches the
@@ -19,6 +21,11 @@ export interface StepHandler {
   readonly checkParams?: (params: Json) => Failure | null;
   /** Result in a dry run ([H-8]). Absent: a pure handler runs for real, an effect handler gives the generic stub. */
   readonly dryRun?: (call: StepCall) => Promise<StepOutcome> | StepOutcome;
+  /**
+   * Called once when a gate of this handler has opened and is stored, before `run` and whatever it answers ([HR-2]); a
+   * crash may call it again. Its answer counts for nothing.
+   */
+  readonly notify?: (call: StepCall) => Promise<StepOutcome> | StepOutcome;
   readonly run: (call: StepCall) => Promise<StepOutcome> | StepOutcome;
 }
 
@@ -54,6 +61,15 @@ export interface StepCall {
   readonly log: StepLog;
   /** Database time at dispatch, epoch milliseconds. */
   readonly nowMs: number;
+  /** The gate of the step (`wait_for_input`), which is behind it; null for a step without one. */
+  readonly gate: StepGate | null;
+  /** For the built-in handlers. */
+  readonly services: StepServices;
+}
+
+export interface StepGate {
+  readonly choices: readonly { readonly label: string; readonly value: string }[];
+  readonly allowComment: boolean;
 }
 
 export interface ContextView {
@@ -77,7 +93,12 @@ export type StepLog = (level: LogLevel, message: string) => void;
 /** What is written in the commit of the step, all or nothing with its result. */
 export type StepWrite =
   | { readonly type: 'state_set'; readonly key: string; readonly value: Json }
-  | { readonly type: 'state_delete'; readonly key: string };
+  | { readonly type: 'state_delete'; readonly key: string }
+  /** Into the root list of the own instance ([OP-12]); the step fails when they cannot be injected. */
+  | { readonly type: 'inject_blocks'; readonly blocks: Json; readonly position: number | null }
+  | { readonly type: 'signal'; readonly signal: OutgoingSignal }
+  | { readonly type: 'emit'; readonly emit: Emit }
+  | { readonly type: 'take_events'; readonly taken: Omit<TakenEvents, 'blockId' | 'iteration'> };
 
 export type StepOutcome =
   | { readonly ok: true; readonly output: Json; readonly writes?: readonly StepWrite[] }

@@ -1,4 +1,5 @@
 import type { Json } from '../../src/core/json.ts';
+import { NO_SERVICES } from '../../src/sdk/worker/no-services.ts';
 import type { LogLevel, StateReader, StepCall } from '../../src/ports/step-handler.ts';
 
 /** A state store that holds what it is given. */
@@ -40,6 +41,8 @@ export function stepCall(
     state: stateOf({}),
     log: (level, message) => lines.push({ level, message }),
     nowMs: Date.UTC(2027, 4, 1, 10),
+    gate: null,
+    services: NO_SERVICES,
     ...overrides,
   };
 }

@@ -76,6 +76,8 @@ export function describeCommits(makeStore: MakeStore): void {
       childEnd: 'failed',
       keyRunId: nextId(),
       deadlineAt: 3_000,
+      taken: { rate: true, handler: 'charge', probeUntil: 1_700_000_060_000, resource: 'mailbox-1' },
+      limit: 'mail',
       cacheKey: 'k',
       error: { message: 'm', retryable: true },
     };

@@ -81,6 +81,7 @@ export function turnOf(claim: Claim, overrides: Partial<TurnCommit> = {}): TurnC
     audit: [],
     journal: [],
     logs: [],
+    outcomes: [],
     settle: null,
     ...overrides,
   };

@@ -5,7 +5,7 @@ export interface Hop {
   readonly method: string;
   readonly url: URL;
   readonly headers: readonly Header[];
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
 }
 
 export type NextHop =

@@ -38,6 +38,7 @@ function startChild(tx: Tx, parent: InstanceRow, child: NewChild): void {
     budget: parent.budget,
     dryRun: parent.dryRun,
     dryRunAutoApprove: parent.dryRunAutoApprove,
+    dryRunRealTime: parent.dryRunRealTime ?? false,
     originalInput: stored(child.data),
   });
   const { blockId, iteration } = child;

@@ -14,9 +14,12 @@ export function patchInstance(row: InstanceRow, turn: TurnCommit): InstanceRow {
     config: patch.config ?? base.config,
     audit: patch.audit ?? base.audit,
     metadata: patch.metadata ?? base.metadata,
+    budget: patch.budget ?? base.budget,
+    usage: patch.usage ?? base.usage,
     startedAt: patch.startedAt ?? base.startedAt,
     cancelRequestedAt: patch.cancelRequestedAt ?? base.cancelRequestedAt,
     currentStep: patch.currentStep ?? base.currentStep,
+    hooks: patch.hooks === undefined ? (base.hooks ?? null) : patch.hooks,
   };
 }
 
@@ -30,6 +33,7 @@ function beginRun(row: InstanceRow, run: { readonly runNo: number; readonly runI
     cancelRequestedAt: null,
     cancelSeq: null,
     currentStep: null,
+    usage: null,
     failure: null,
   };
 }

@@ -1,5 +1,6 @@
 import { canonicalJson, utf8Bytes } from '../../core/json.ts';
-import { frameKey } from '../../core/run/frame.ts';
+import { type Frame, frameKey } from '../../core/run/frame.ts';
+import type { TakeAnswer } from '../../core/run/limits/takes.ts';
 import type { NewRow } from '../../core/run/output-row.ts';
 import type { SupersedeRows, TurnCommit } from '../../ports/store/turn.ts';
 import { type Tx, closeFact } from './database.ts';
@@ -15,11 +16,12 @@ export function applyRows(
   turn: TurnCommit,
   at: { readonly rev: number; readonly runNo: number },
 ): number {
-  for (const rule of turn.supersede) supersede(tx, row.id, rule);
+  for (const rule of turn.supersede) supersede(tx, turn, rule, at.runNo);
   if (turn.rows.length === 0) return row.lastRowAt;
   const createdAt = Math.max(tx.t, row.lastRowAt);
   turn.rows.forEach((newRow, ordinal) => {
-    const key = uniqueKey(newRow, at.runNo);
+    const runNo = newRow.runNo ?? at.runNo;
+    const key = uniqueKey(newRow, runNo);
     if (tx.db.outputKeys.of(row.id).has(key) || tx.db.outputs.of(row.id).has(newRow.id)) {
       throw new Error(`The row ${key} is there already.`);
     }
@@ -27,19 +29,20 @@ export function applyRows(
     const output: StoredOutput = {
       ...stored(newRow),
       instanceId: row.id,
-      runNo: at.runNo,
+      runNo,
       rev: at.rev,
       ordinal,
       outputSize: utf8Bytes(canonicalJson(newRow.output)),
       createdAt,
-      superseded: false,
+      supersededBy: null,
     };
     tx.db.outputs.of(row.id).put(newRow.id, Object.freeze(output));
   });
   return createdAt;
 }
 
-function supersede(tx: Tx, instanceId: string, rule: SupersedeRows): void {
+function supersede(tx: Tx, turn: TurnCommit, rule: SupersedeRows, runNo: number): void {
+  const { instanceId } = turn;
   const live = liveRows(tx, instanceId).filter((row) => rule.blockIds.includes(row.blockId));
   const newest = new Map<string, string>();
   for (const row of live) {
@@ -48,7 +51,7 @@ function supersede(tx: Tx, instanceId: string, rule: SupersedeRows): void {
   for (const row of live) {
     const kept = rule.keepLatest && newest.get(row.blockId) === row.id;
     if (kept || !rule.kinds.includes(row.kind) || !isWithin(row.iteration, rule.iteration)) continue;
-    tx.db.outputs.of(instanceId).put(row.id, Object.freeze({ ...row, superseded: true }));
+    tx.db.outputs.of(instanceId).put(row.id, Object.freeze({ ...row, supersededBy: runNo }));
     tx.db.outputKeys.of(instanceId).remove(uniqueKey(row, row.runNo));
   }
 }
@@ -63,21 +66,37 @@ export function liveRows(tx: Tx, instanceId: string): StoredOutput[] {
   return tx.db.outputs
     .of(instanceId)
     .values()
-    .filter((row) => !row.superseded);
+    .filter((row) => row.supersededBy === null);
 }
 
 /** RULINGS A35: one row per (run, block, pass, kind, attempt) and one `result` per (run, block, pass) among live rows. */
 function uniqueKey(row: NewRow, runNo: number): string {
   const { blockId, iteration, kind } = row;
+  // A run has a trace of each signal.
+  if (blockId === '_interceptor:on_signal') return row.id;
   return JSON.stringify([runNo, blockId, iteration, kind, kind === 'result' ? 0 : row.attempt]);
 }
 
-export function applyFrames(tx: Tx, turn: TurnCommit, granted: boolean): void {
+/** `taken` has the word of limits on each intent that asked for something, in order. */
+export function applyFrames(
+  tx: Tx,
+  turn: TurnCommit,
+  granted: boolean,
+  taken: readonly TakeAnswer[] = [],
+): void {
+  const answers = [...taken];
   const frames = tx.db.frames.of(turn.instanceId);
   for (const ref of turn.framesDeleted) frames.remove(frameKey(ref));
-  for (const { frame, intent } of turn.frames) {
-    frames.put(frameKey(frame), stored(granted && intent !== null ? intent : frame));
+  for (const { frame, intent, takes } of turn.frames) {
+    const answer = takes === undefined ? undefined : answers.shift();
+    const begins = granted && answer?.granted !== false ? intent : null;
+    frames.put(frameKey(frame), stored(begins === null ? frame : withTaken(begins, answer)));
   }
+}
+
+function withTaken(intent: Frame, answer: TakeAnswer | undefined): Frame {
+  if (answer?.granted !== true || intent.leaf === null) return intent;
+  return { ...intent, leaf: { ...intent.leaf, taken: { ...intent.leaf.taken, ...answer.taken } } };
 }
 
 /** Inbox, key/value store, stored collections, audit log, journal and step logs. */
@@ -97,5 +116,15 @@ export function applySideRecords(tx: Tx, row: InstanceRow, turn: TurnCommit): vo
     db.audit.of(row.id).put(entry.id, stored({ ...written, eventType: 'state_transition' }));
   }
   for (const entry of turn.journal) db.journal.of(row.id).put(entry.id, stored({ ...entry, createdAt: t }));
+  for (const { id, eventType, payload } of turn.webhooks ?? []) {
+    const of = {
+      tenantId: row.tenantId,
+      instanceId: row.id,
+      url: '',
+      status: 'pending' as const,
+      attempts: 0,
+    };
+    db.outbox.put(id, stored({ id, eventType, payload, ...of, createdAt: t }));
+  }
   for (const line of turn.logs) db.logs.of(row.id).put(tx.newId(), stored(line));
 }

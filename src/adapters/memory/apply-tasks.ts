@@ -24,7 +24,12 @@ export function closeTask(tx: Tx, task: TaskRow, event: 'cancelled' | 'timed_out
 
 function createTask(tx: Tx, row: InstanceRow, task: NewTask): void {
   const { previousTaskId, ...given } = task;
-  if (openTasks(tx.db, row.id).some((other) => other.blockId === task.blockId)) {
+  if (
+    openTasks(tx.db, row.id).some(
+      (other) =>
+        other.blockId === task.blockId && other.iteration === task.iteration && other.ofHook === task.ofHook,
+    )
+  ) {
     throw new Error(`Block ${task.blockId} has an open task already (RULINGS B9).`);
   }
   if (tx.db.taskOwners.has(task.id)) throw new Error(`The task ${task.id} exists already.`);

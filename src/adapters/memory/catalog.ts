@@ -10,6 +10,7 @@ import type {
 } from '../../ports/store/catalog.ts';
 import type { Database, Tx } from './database.ts';
 import { stored } from './rows.ts';
+import { isMigrationTarget } from './shape.ts';
 
 export function insertSequence(tx: Tx, sequence: NewSequence): 'created' | 'id_exists' | 'version_exists' {
   if (tx.db.sequences.has(sequence.id)) return 'id_exists';
@@ -104,8 +105,11 @@ export function deleteSequence(
 ): 'deleted' | 'not_found' | 'in_use' {
   if (getSequence(tx.db, tenantId, id) === null) return 'not_found';
   const instances = tx.db.instances.values().filter((row) => row.sequenceId === id);
-  if (instances.some((row) => !isTerminal(row.state))) return 'in_use';
+  if (instances.some((row) => !isTerminal(row.state)) || isMigrationTarget(tx, id)) return 'in_use';
   for (const instance of instances) removeInstance(tx, instance.id);
+  for (const schedule of tx.db.schedules.values()) {
+    if (schedule.sequenceId === id) tx.db.schedules.remove(schedule.id);
+  }
   tx.db.sequences.remove(id);
   return 'deleted';
 }
@@ -118,6 +122,8 @@ function removeInstance(tx: Tx, id: string): void {
   }
   const groups: readonly { clear(group: string): void }[] = [
     db.frames,
+    db.shapeChanges,
+    db.checkpoints,
     db.outputs,
     db.outputKeys,
     db.inbox,

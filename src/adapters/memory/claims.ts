@@ -10,6 +10,7 @@ import type {
 import { hasFreeSlot, postponeForSlot, releaseSlot } from './concurrency.ts';
 import { type Tx, findInstance, framesOf, saveInstance } from './database.ts';
 import { inClaimOrder, oldestLeaseFirst } from './claim-order.ts';
+import { openBreakers } from './limits.ts';
 import { type InstanceRow, recordOf } from './rows.ts';
 import { addTransition, inboxAbove } from './wake.ts';
 
@@ -29,9 +30,14 @@ export function claimDue(tx: Tx, request: ClaimDueRequest): ClaimBatch {
 export function claimExpired(tx: Tx, request: ClaimDueRequest): ClaimBatch {
   const expired = tx.db.instances.values().filter((row) => row.leaseUntil !== null && row.leaseUntil <= tx.t);
   for (const row of expired) {
-    if (isTerminal(row.state)) saveInstance(tx, withoutLease(row));
+    if (isOver(row)) saveInstance(tx, withoutLease(row));
   }
-  return claimBatch(tx, request, oldestLeaseFirst(expired.filter((row) => !isTerminal(row.state))));
+  return claimBatch(tx, request, oldestLeaseFirst(expired.filter((row) => !isOver(row))));
+}
+
+/** Ended, and no cleanup is left to be done ([HOOK-4]). */
+export function isOver(row: InstanceRow): boolean {
+  return isTerminal(row.state) && (row.hooks ?? null) === null;
 }
 
 /** An instance that may be to blame for a crash is claimed alone, so that no bystander falls with it (RULINGS A18). */
@@ -67,6 +73,7 @@ export function countTakeOver(tx: Tx, row: InstanceRow): InstanceRow {
 
 /** A dispatched leaf without a result: its handler may have brought the process down. */
 function hasOpenIntent(tx: Tx, instanceId: string): boolean {
+  if (tx.db.instances.get(instanceId)?.hooks?.called === true) return true;
   return tx.db.frames
     .of(instanceId)
     .values()
@@ -76,7 +83,8 @@ function hasOpenIntent(tx: Tx, instanceId: string): boolean {
 /** null when the instance was put back or paused instead. */
 export function tryClaim(tx: Tx, row: InstanceRow, request: LeaseRequest): Claim | null {
   if (row.claimsWithoutProgress >= MAX_CLAIMS_WITHOUT_PROGRESS) {
-    pauseWithoutProgress(tx, row);
+    if (isTerminal(row.state)) giveUpHooks(tx, row);
+    else pauseWithoutProgress(tx, row);
     return null;
   }
   const counted = { ...row, claimsWithoutProgress: row.claimsWithoutProgress + 1 };
@@ -121,6 +129,7 @@ export function claimOf(tx: Tx, row: InstanceRow, leaseToken: string): Claim {
     takenOver: row.takenOver,
     mayRun:
       !isHeldBack(tx, row) || row.state !== 'scheduled' || (row.startedAt !== null && !row.waitsForSlot),
+    ...openBreakers(tx, row.tenantId),
   };
 }
 
@@ -156,6 +165,20 @@ function pauseWithoutProgress(tx: Tx, row: InstanceRow): void {
   if (row.state === 'running') releaseSlot(tx, paused);
 }
 
+/** Cleanup that makes no progress is given up: an end is never taken back ([HOOK-3]). */
+function giveUpHooks(tx: Tx, row: InstanceRow): void {
+  const id = tx.newId();
+  const details = { next: row.hooks?.next ?? null };
+  tx.db.journal.of(row.id).put(id, { id, kind: 'hooks_given_up', details, createdAt: tx.t });
+  saveInstance(tx, {
+    ...withoutLease(row),
+    dueAt: null,
+    openWaits: 0,
+    hooks: null,
+    claimsWithoutProgress: 0,
+  });
+}
+
 export function withoutLease(row: InstanceRow): InstanceRow {
   return { ...row, leaseToken: null, leaseOwner: null, leaseUntil: null, claimedAlone: false };
 }
@@ -175,7 +198,7 @@ export function claimOne(tx: Tx, request: ClaimOneRequest): ClaimOneResult {
 
 function claimForHint(tx: Tx, row: InstanceRow, request: ClaimOneRequest, live: boolean): ClaimOneResult {
   const { t: now } = tx;
-  if (isTerminal(row.state)) return { status: 'terminal', now };
+  if (isOver(row)) return { status: 'terminal', now };
   if (live) return { status: 'held', now };
   const due = row.leaseToken !== null || (row.dueAt !== null && row.dueAt <= now);
   if (!due) return { status: 'not_due', now };

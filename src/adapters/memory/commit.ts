@@ -1,19 +1,26 @@
+import type { TakeAnswer } from '../../core/run/limits/takes.ts';
 import { isTerminal } from '../../core/run/states.ts';
 import type { CommitAnswer, TurnCommit, TurnVerdict } from '../../ports/store/turn.ts';
 import { applyChildren } from './apply-children.ts';
+import { applyOutside, outsideHolds } from './apply-outside.ts';
 import { patchInstance } from './apply-instance.ts';
 import { applyFrames, applyRows, applySideRecords } from './apply-records.ts';
 import { applyTasks } from './apply-tasks.ts';
 import { releaseSlot } from './concurrency.ts';
 import { type Tx, findInstance, saveInstance } from './database.ts';
+import { openBreakers, takeAll, tellBreaker } from './limits.ts';
 import type { InstanceRow } from './rows.ts';
 import { settleTurn } from './settle.ts';
+import { applyShape } from './shape.ts';
 import { inboxAbove } from './wake.ts';
 
 /** Applies the turns in their order. A payload that a constraint refuses throws, and then nothing is applied. */
 export function commitTurns(tx: Tx, turns: readonly TurnCommit[]): CommitAnswer {
   if (new Set(turns.map((turn) => turn.instanceId)).size !== turns.length) {
     throw new Error('A batch holds at most one commit of an instance (RULINGS A14).');
+  }
+  if (turns.length > 1 && turns.some(({ outside }) => outside !== undefined)) {
+    throw new Error('A turn that reaches beyond its instance goes alone (RULINGS A15).');
   }
   return { now: tx.t, verdicts: turns.map((turn) => commitTurn(tx, turn)) };
 }
@@ -23,7 +30,7 @@ function commitTurn(tx: Tx, turn: TurnCommit): TurnVerdict {
   if (row === null || row.epoch !== turn.epoch) return { verdict: 'fenced' };
   if (isRepeat(row, turn)) {
     const inbox = inboxAbove(tx, row.id, turn.seenSeq);
-    return { verdict: 'already', granted: row.committedGranted, inbox };
+    return { verdict: 'already', granted: row.committedGranted, inbox, ...takenOf(row.committedTaken ?? []) };
   }
   if (row.leaseToken !== turn.leaseToken) return { verdict: 'fenced' };
   const message = findDefect(row, turn);
@@ -31,6 +38,7 @@ function commitTurn(tx: Tx, turn: TurnCommit): TurnVerdict {
   if (isRefused(tx, row, turn)) return { verdict: 'refused' };
   const odd = findOddFact(tx, row, turn);
   if (odd !== undefined) return { verdict: 'bug', message: `inbox row ${odd} is not open` };
+  if (!outsideHolds(tx, row, turn)) return { verdict: 'refused' };
   return applyTurn(tx, row, turn);
 }
 
@@ -71,7 +79,8 @@ function isRefused(tx: Tx, row: InstanceRow, turn: TurnCommit): boolean {
     }
     return true;
   }
-  const ends = turn.settle?.state === 'completed' || turn.settle?.state === 'failed';
+  const { settle } = turn;
+  const ends = settle?.afterEnd !== true && (settle?.state === 'completed' || settle?.state === 'failed');
   return (turn.strict || ends) && row.wakeSeq > seenSeq;
 }
 
@@ -80,17 +89,21 @@ function seenBy(row: InstanceRow, turn: TurnCommit): number {
   return Math.max(row.seenSeq, turn.seenSeq);
 }
 
-function applyTurn(tx: Tx, row: InstanceRow, turn: TurnCommit): TurnVerdict {
+function applyTurn(tx: Tx, before: InstanceRow, turn: TurnCommit): TurnVerdict {
+  applyOutside(tx, before, turn);
+  const row = tx.db.instances.get(before.id) ?? before;
   const seenSeq = seenBy(row, turn);
   const granted = row.wakeSeq <= seenSeq;
   const rev = row.rev + 1;
   const runNo = turn.instance.newRun?.runNo ?? row.runNo;
   const lastRowAt = applyRows(tx, row, turn, { rev, runNo });
-  applyFrames(tx, turn, granted);
+  for (const outcome of turn.outcomes) tellBreaker(tx, row.tenantId, row.id, outcome);
+  const taken = granted ? takeAll(tx, turn) : [];
+  applyFrames(tx, turn, granted, taken);
   applySideRecords(tx, row, turn);
   applyTasks(tx, row, turn);
   const patched = saveInstance(tx, {
-    ...patchInstance(row, turn),
+    ...applyShape(tx, patchInstance(row, turn), turn),
     rev,
     seenSeq,
     lastRowAt,
@@ -100,11 +113,17 @@ function applyTurn(tx: Tx, row: InstanceRow, turn: TurnCommit): TurnVerdict {
     takenOver: false,
     committedToken: turn.leaseToken,
     committedGranted: granted,
+    committedTaken: taken,
   });
   applyChildren(tx, patched, turn);
   if (turn.settle !== null) settleTurn(tx, patched.id, turn.settle);
   if (row.state === 'running' && tx.db.instances.get(row.id)?.state !== 'running') releaseSlot(tx, patched);
-  return { verdict: 'ok', granted, inbox: inboxAbove(tx, row.id, turn.seenSeq) };
+  const inbox = inboxAbove(tx, row.id, turn.seenSeq);
+  return { verdict: 'ok', granted, inbox, ...takenOf(taken), ...openBreakers(tx, row.tenantId) };
+}
+
+function takenOf(taken: readonly TakeAnswer[]): { readonly taken?: readonly TakeAnswer[] } {
+  return taken.length === 0 ? {} : { taken };
 }
 
 /** Anything that lasts. A turn that only settles has done nothing but hold a lease (RULINGS B7). */

@@ -3,19 +3,29 @@ import { checkPromises } from '../../core/run/promises.ts';
 import type { Json } from '../../core/json.ts';
 import type { TaskEvent } from '../../ports/store/accept.ts';
 import type { SequenceRecord, TriggerRecord } from '../../ports/store/catalog.ts';
-import type { AuditRow } from '../../ports/store/reads.ts';
+import type { CredentialRecord } from '../../ports/store/credentials.ts';
+import type { AuditRow, OutboxEntry } from '../../ports/store/reads.ts';
+import type { ScheduleRecord } from '../../ports/store/schedules.ts';
+import type { SessionRecord } from '../../ports/store/sessions.ts';
 import type { InboxDone, StepLogLine } from '../../ports/store/turn.ts';
+import type { Checkpoint } from '../../ports/store/shape.ts';
 import {
+  type BlobRow,
+  type ChangeRow,
   type DeliveryRow,
+  type EmitRow,
+  type EventRow,
   type HandlerNameRow,
   type InstanceRow,
   type JournalRow,
   type StoredFact,
   type StoredOutput,
   type TaskRow,
+  type WaitRow,
   type WorkerRow,
   viewOf,
 } from './rows.ts';
+import type { BreakerRow, PoolRow, RateRow, ResourceRow } from './limits.ts';
 import { Grouped, Table, type UndoLog } from './table.ts';
 
 /** All state of a memory store. Rows are immutable; a change replaces the row. */
@@ -31,9 +41,14 @@ export interface Database {
   /** Seqs of the unprocessed facts to their ids, in the order of acceptance. */
   readonly inboxOpen: Grouped<string>;
   readonly kv: Grouped<Json>;
+  /** Changes of what runs are made of, by their numbers. */
+  readonly shapeChanges: Grouped<ChangeRow>;
+  readonly checkpoints: Grouped<Checkpoint>;
   readonly values: Grouped<Json>;
   readonly audit: Grouped<AuditRow>;
   readonly journal: Grouped<JournalRow>;
+  /** Outgoing webhooks by id. */
+  readonly outbox: Table<OutboxEntry>;
   readonly logs: Grouped<StepLogLine>;
   /** By parent: the unique key of a child to its id (RULINGS A17). */
   readonly children: Grouped<string>;
@@ -52,6 +67,22 @@ export interface Database {
   readonly nonces: Table<number>;
   readonly sequences: Table<SequenceRecord>;
   readonly triggers: Table<TriggerRecord>;
+  readonly schedules: Table<ScheduleRecord>;
+  readonly sessions: Table<SessionRecord>;
+  /** In the order of receipt. */
+  readonly events: Table<EventRow>;
+  /** Identities of events to their ids. */
+  readonly eventIds: Table<string>;
+  /** Oldest first. */
+  readonly waits: Table<WaitRow>;
+  readonly emitRecords: Table<EmitRow>;
+  readonly blobs: Grouped<BlobRow>;
+  readonly credentials: Table<CredentialRecord>;
+  readonly rateLimits: Table<RateRow>;
+  readonly breakers: Table<BreakerRow>;
+  /** Oldest first, and so are their resources. */
+  readonly pools: Table<PoolRow>;
+  readonly resources: Table<ResourceRow>;
 }
 
 /** One operation: all of it happens at one instant, and all of it or nothing. */
@@ -65,6 +96,9 @@ export interface Tx {
   readonly touched: Set<string>;
 }
 
+/** Runs an operation at one instant; its answer is a promise, as with a database. */
+export type Run = <T>(operation: (tx: Tx) => T) => Promise<T>;
+
 export function createDatabase(): Database {
   const log: UndoLog = { steps: null };
   return {
@@ -76,9 +110,12 @@ export function createDatabase(): Database {
     inbox: new Grouped(log),
     inboxOpen: new Grouped(log),
     kv: new Grouped(log),
+    shapeChanges: new Grouped(log),
+    checkpoints: new Grouped(log),
     values: new Grouped(log),
     audit: new Grouped(log),
     journal: new Grouped(log),
+    outbox: new Table(log),
     logs: new Grouped(log),
     children: new Grouped(log),
     tasks: new Grouped(log),
@@ -86,11 +123,23 @@ export function createDatabase(): Database {
     taskEvents: new Grouped(log),
     workers: new Table(log),
     handlerNames: new Table(log),
+    rateLimits: new Table(log),
+    breakers: new Table(log),
+    pools: new Table(log),
+    resources: new Table(log),
     startKeys: new Table(log),
     deliveries: new Table(log),
     nonces: new Table(log),
     sequences: new Table(log),
     triggers: new Table(log),
+    schedules: new Table(log),
+    sessions: new Table(log),
+    events: new Table(log),
+    eventIds: new Table(log),
+    waits: new Table(log),
+    emitRecords: new Table(log),
+    blobs: new Grouped(log),
+    credentials: new Table(log),
   };
 }
 

@@ -68,7 +68,7 @@ function readCollected(tx: Tx, key: InstanceKey, query: CollectedQuery): readonl
     const speaker = query.blocks
       .map((blockId) => latestWithin(rows, { blockId, pass: `${query.start}${index}` }))
       .findLast((row) => row !== undefined);
-    return speaker === undefined ? null : { output: speaker.output };
+    return speaker === undefined ? null : { blockId: speaker.blockId, output: speaker.output };
   });
 }
 

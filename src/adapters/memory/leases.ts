@@ -1,10 +1,10 @@
-import { isTerminal } from '../../core/run/states.ts';
 import type { LeaseRef, NextWake } from '../../ports/store/turn.ts';
-import { countTakeOver, withoutLease } from './claims.ts';
+import { countTakeOver, isOver, withoutLease } from './claims.ts';
 import { releaseSlot } from './concurrency.ts';
 import { type Tx, saveInstance } from './database.ts';
 import type { InstanceRow } from './rows.ts';
 import { addTransition, inboxAbove } from './wake.ts';
+import { wakeOf } from './schedules.ts';
 
 /** The row when the lease is still held under this epoch and token, live or not. */
 function heldRow(tx: Tx, ref: LeaseRef): InstanceRow | null {
@@ -34,7 +34,7 @@ export function releaseLeases(tx: Tx, leases: readonly LeaseRef[]): void {
     const row = heldRow(tx, ref);
     if (row === null) continue;
     const free = withoutLease({ ...row, claimsWithoutProgress: Math.max(0, row.claimsWithoutProgress - 1) });
-    if (isTerminal(row.state)) saveInstance(tx, free);
+    if (isOver(row)) saveInstance(tx, free);
     else if (row.state === 'running') {
       const back = saveInstance(tx, { ...free, state: 'scheduled', nextFireAt: tx.t, dueAt: tx.t });
       releaseSlot(tx, back);
@@ -46,7 +46,7 @@ export function releaseLeases(tx: Tx, leases: readonly LeaseRef[]): void {
 export function voidAllLeases(tx: Tx): number {
   const leased = tx.db.instances.values().filter((row) => row.leaseToken !== null);
   for (const row of leased) {
-    if (isTerminal(row.state)) {
+    if (isOver(row)) {
       saveInstance(tx, { ...withoutLease(row), epoch: row.epoch + 1 });
       continue;
     }
@@ -76,7 +76,9 @@ export function nextWake(tx: Tx): NextWake {
     if (row.leaseUntil === null) dueAt = least(dueAt, row.dueAt);
     else leaseUntil = least(leaseUntil, row.leaseUntil);
   }
-  return { now: tx.t, dueAt, leaseUntil };
+  let scheduleAt: number | null = null;
+  for (const schedule of tx.db.schedules.values()) scheduleAt = least(scheduleAt, wakeOf(schedule));
+  return { now: tx.t, dueAt, leaseUntil, scheduleAt };
 }
 
 function least(left: number | null, right: number | null): number | null {

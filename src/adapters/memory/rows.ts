@@ -1,8 +1,13 @@
 import type { Json } from '../../core/json.ts';
+import type { TakeAnswer } from '../../core/run/limits/takes.ts';
 import type { OutputRow } from '../../core/run/output-row.ts';
 import type { WorkerTask } from '../../ports/store/accept.ts';
 import type { AnnouncedHandler } from '../../ports/store/handler-names.ts';
 import type { InstanceView } from '../../ports/store/reads.ts';
+import type { ShapeChange } from '../../ports/store/shape.ts';
+import type { StoredEvent } from '../../ports/store/events.ts';
+import type { NewBlob } from '../../ports/store/blobs.ts';
+import type { NewWait } from '../../core/run/outside.ts';
 import type { InboxDone, InboxRow, InstanceRecord, JournalEntry } from '../../ports/store/turn.ts';
 
 /** An instance with the columns that no reader sees. */
@@ -21,6 +26,7 @@ export interface InstanceRow extends InstanceView {
   /** Token of the last commit, and whether its intents held: answers a repeated commit (RULINGS A8). */
   readonly committedToken: string | null;
   readonly committedGranted: boolean;
+  readonly committedTaken?: readonly TakeAnswer[];
   /** Put back at a claim because its concurrency key was full ([CONC-2]). */
   readonly waitsForSlot: boolean;
   readonly originalInput: Json;
@@ -29,7 +35,8 @@ export interface InstanceRow extends InstanceView {
 }
 
 export interface StoredOutput extends OutputRow {
-  readonly superseded: boolean;
+  /** Number of the run that took it out of the lists; null while it is live. */
+  readonly supersededBy: number | null;
 }
 
 export interface StoredFact extends InboxRow {
@@ -40,7 +47,36 @@ export interface StoredFact extends InboxRow {
 /** A `removed` task is known from its events only ([WRK-6]). */
 export interface TaskRow extends WorkerTask {
   readonly iteration: string;
+  readonly ofHook?: true;
   readonly removed: boolean;
+}
+
+export interface EventRow extends StoredEvent {
+  /** Its place among the events of the wait that consumed it. */
+  readonly matchNo: number;
+}
+
+/** `needed` matches satisfy it. */
+export interface WaitRow extends NewWait {
+  readonly tenantId: string;
+  readonly instanceId: string;
+  readonly matchedNames: readonly string[];
+  readonly open: boolean;
+}
+
+export interface EmitRow {
+  readonly instanceId: string;
+  readonly sequenceName: string;
+  readonly expiresAt: number;
+}
+
+export interface BlobRow extends NewBlob {
+  readonly tenantId: string;
+}
+
+/** An accepted change with the id under which it came. */
+export interface ChangeRow extends ShapeChange {
+  readonly id: string;
 }
 
 export interface JournalRow extends JournalEntry {
@@ -107,6 +143,7 @@ export function recordOf(row: InstanceRow): InstanceRecord {
     sessionId: row.sessionId,
     dryRun: row.dryRun,
     dryRunAutoApprove: row.dryRunAutoApprove,
+    dryRunRealTime: row.dryRunRealTime ?? false,
     createdAt: row.createdAt,
     startedAt: row.startedAt,
     runNo: row.runNo,
@@ -117,6 +154,10 @@ export function recordOf(row: InstanceRow): InstanceRecord {
     cancelRequestedAt: row.cancelRequestedAt,
     currentStep: row.currentStep,
     hasHistory: row.hasHistory,
+    budget: row.budget,
+    usage: row.usage,
+    ...(row.hooks === undefined || row.hooks === null ? {} : { hooks: row.hooks }),
+    ...(row.shape === undefined || row.shape === null ? {} : { shape: row.shape }),
   };
 }
 
@@ -134,5 +175,6 @@ export function viewOf(row: InstanceRow): InstanceView {
     dueAt: row.dueAt,
     openWaits: row.openWaits,
     failure: row.failure,
+    ...(row.injected === undefined || row.injected === null ? {} : { injected: row.injected }),
   };
 }

@@ -3,6 +3,7 @@ import type { NewInstance, StartAnswer, StartRequest, Started } from '../../port
 import { claimOf, isHolding, markAlone, tryClaim } from './claims.ts';
 import { type Tx, saveInstance } from './database.ts';
 import { type InstanceRow, stored } from './rows.ts';
+import { expireSessions } from './sessions.ts';
 
 /** A nonce may be used again after this long. */
 const NONCE_MS = 360_000;
@@ -127,6 +128,7 @@ export function newInstanceRow(tx: Tx, instance: NewInstance): InstanceRow {
     recoveryCount: 0,
     cancelRequestedAt: null,
     currentStep: null,
+    usage: null,
     hasHistory: false,
     epoch: 0,
     leaseOwner: null,
@@ -147,7 +149,7 @@ export function newInstanceRow(tx: Tx, instance: NewInstance): InstanceRow {
   };
 }
 
-/** Nonces and deliveries whose time is over; answers how many went. */
+/** Nonces, deliveries and sessions whose time is over; answers how many. */
 export function removeExpired(tx: Tx, limit: number): number {
   const { nonces, deliveries } = tx.db;
   const over = [
@@ -155,7 +157,10 @@ export function removeExpired(tx: Tx, limit: number): number {
     ...deliveries
       .entries()
       .flatMap(([key, { expiresAt }]) => (expiresAt <= tx.t ? [() => deliveries.remove(key)] : [])),
+    ...tx.db.emitRecords
+      .entries()
+      .flatMap(([key, { expiresAt }]) => (expiresAt <= tx.t ? [() => tx.db.emitRecords.remove(key)] : [])),
   ].slice(0, limit);
   for (const remove of over) remove();
-  return over.length;
+  return expireSessions(tx, limit) + over.length;
 }

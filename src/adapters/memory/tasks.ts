@@ -1,4 +1,5 @@
 import { compareCodePoints } from '../../core/json.ts';
+import { isTracked } from '../../core/run/limits/tracked-handlers.ts';
 import { isTerminal } from '../../core/run/states.ts';
 import type {
   HeartbeatAnswer,
@@ -11,6 +12,7 @@ import type {
 import type { StepLogLine } from '../../ports/store/turn.ts';
 import { addTaskEvent, saveTask } from './apply-tasks.ts';
 import type { Database, Tx } from './database.ts';
+import { tellBreaker } from './limits.ts';
 import { type TaskRow, stored } from './rows.ts';
 import { acceptFact } from './wake.ts';
 
@@ -29,6 +31,8 @@ function isOffered(tx: Tx, task: TaskRow, request: PollRequest): boolean {
   if (task.removed || task.state !== 'pending' || task.handlerName !== request.handlerName) return false;
   if (request.tenantId !== null && task.tenantId !== request.tenantId) return false;
   if (request.queueName !== undefined && task.queueName !== request.queueName) return false;
+  // Those of cleanup hooks belong to instances that have ended.
+  if (task.ofHook === true) return true;
   const state = tx.db.instances.get(task.instanceId)?.state;
   return state !== undefined && state !== 'paused' && !isTerminal(state);
 }
@@ -85,10 +89,18 @@ export function reportTask(tx: Tx, request: ReportTaskRequest): ReportTaskAnswer
   const event = outcome.ok ? 'completed' : 'failed';
   addTaskEvent(tx, task, { event, workerId: request.workerId, reason: outcome.ok ? null : outcome.message });
   for (const line of request.logs) tx.db.logs.of(row.id).put(tx.newId(), stored(logLine(tx, task, line)));
+  if (!outcome.ok && request.breaker !== undefined && isTracked(task.handlerName)) {
+    const error = outcome.message.slice(0, BREAKER_ERROR_CHARS);
+    const failure = { ...request.breaker, handler: task.handlerName, ok: false as const, error };
+    tellBreaker(tx, row.tenantId, row.id, failure);
+  }
   const fact = { kind: 'task' as const, taskId: task.id, blockId: task.blockId, outcome };
   acceptFact(tx, row, { id: request.factId, fact, moves: true });
   return accepted;
 }
+
+/** What a breaker shows of the last failure. */
+const BREAKER_ERROR_CHARS = 500;
 
 /** A worker's clock or level word may be anything; what cannot be read becomes now and `info`. */
 function logLine(
@@ -117,7 +129,8 @@ export function heartbeatTask(tx: Tx, request: HeartbeatRequest): HeartbeatAnswe
       ? beating
       : { ...beating, resumeCheckpoint: checkpoint.value, checkpointSeq: task.checkpointSeq + 1 },
   );
-  const cancelled = (tx.db.instances.get(task.instanceId)?.cancelSeq ?? null) !== null;
+  const cancelled =
+    task.ofHook !== true && (tx.db.instances.get(task.instanceId)?.cancelSeq ?? null) !== null;
   return { status: 'ok', checkpointSeq: saved.checkpointSeq, cancelled };
 }
 
@@ -173,6 +186,7 @@ export function oldestFirst(a: TaskRow, b: TaskRow): number {
 }
 
 /** The task without the columns that no reader sees. */
-export function taskView({ iteration: _iteration, removed: _removed, ...task }: TaskRow): WorkerTask {
+export function taskView(row: TaskRow): WorkerTask {
+  const { removed: _removed, ofHook: _ofHook, ...task } = row;
   return task;
 }

@@ -1,6 +1,7 @@
 import { type Json, utf8Bytes } from '../../core/json.ts';
 import { isTerminal } from '../../core/run/states.ts';
 import type { CurrentStep, InstancePatch, TurnCommit } from '../../ports/store/turn.ts';
+import { addTakes, allSucceeded, succeededHandlers } from './limits-payload.ts';
 import { storeFrame } from './rows.ts';
 
 /** Elements of a stored list per row of externalized_state. */
@@ -12,6 +13,7 @@ interface Payload {
   readonly frames: object[];
   readonly gone: object[];
   readonly done: object[];
+  readonly takes: object[];
   readonly more: Map<string, object[]>;
 }
 
@@ -20,22 +22,43 @@ interface Payload {
  * member that says nothing: the functions do only what the payload names.
  */
 export function encodeTurns(turns: readonly TurnCommit[]): string {
-  const payload: Payload = { turns: [], rows: [], frames: [], gone: [], done: [], more: new Map() };
+  const payload: Payload = {
+    turns: [],
+    rows: [],
+    frames: [],
+    gone: [],
+    done: [],
+    takes: [],
+    more: new Map(),
+  };
   turns.forEach((turn, i) => {
     payload.turns.push(encodeTurn(turn));
     addRows(payload, turn, i);
     addFrames(payload, turn, i);
     for (const done of turn.inboxDone) payload.done.push({ i, ...done });
     addMore(payload, turn, i);
+    if (turn.frames.some(({ takes }) => takes !== undefined)) addTakes(payload, turn, i);
   });
-  const ends = turns.some(({ settle }) => settle !== null && isTerminal(settle.state));
-  const touches = ends || turns.some(({ childrenCancelled }) => childrenCancelled.length > 0);
+  const ends = turns.some(
+    ({ settle }) => settle !== null && settle.afterEnd !== true && isTerminal(settle.state),
+  );
+  const outside = turns.find((turn) => turn.outside !== undefined)?.outside;
+  const touches =
+    ends || outside !== undefined || turns.some(({ childrenCancelled }) => childrenCancelled.length > 0);
   return JSON.stringify({
     turns: payload.turns,
-    ...nonEmpty({ rows: payload.rows, frames: payload.frames, gone: payload.gone, done: payload.done }),
+    ...nonEmpty({
+      rows: payload.rows,
+      frames: payload.frames,
+      gone: payload.gone,
+      done: payload.done,
+      takes: payload.takes,
+    }),
     ...(payload.more.size === 0 ? {} : { more: Object.fromEntries(payload.more) }),
     ...(ends ? { ends } : {}),
     ...(touches ? { touches } : {}),
+    // A turn with such a part goes alone: the function refuses it among others.
+    ...(outside === undefined ? {} : { outside: nonEmpty({ ...outside }) }),
   });
 }
 
@@ -58,12 +81,13 @@ function encodeTurn(turn: TurnCommit): object {
   if (turn.stepsDelta !== 0) encoded['steps'] = turn.stepsDelta;
   addColumns(encoded, turn.instance);
   addRoot(encoded, turn);
+  if (turn.outcomes.length > 0 && allSucceeded(turn)) encoded['ok'] = succeededHandlers(turn);
   if (turn.settle !== null) encoded['settle'] = encodeSettle(turn.settle);
   return encoded;
 }
 
 function addColumns(encoded: Record<string, unknown>, columns: InstancePatch): void {
-  const { dataSet, dataRemoved, currentStep, data, ...patch } = columns;
+  const { dataSet, dataRemoved, currentStep, data, shape: _shape, sequenceId: _to, ...patch } = columns;
   if (data !== undefined) encoded['data'] = data;
   if (dataSet !== undefined && Object.keys(dataSet).length > 0) encoded['dataSet'] = dataSet;
   if (dataRemoved !== undefined && dataRemoved.length > 0) encoded['dataRemoved'] = dataRemoved;
@@ -72,7 +96,8 @@ function addColumns(encoded: Record<string, unknown>, columns: InstancePatch): v
 }
 
 /** As a list: this is written with every step. */
-function encodeCurrentStep({ blockId, startedAt, attempt }: CurrentStep): readonly Json[] {
+function encodeCurrentStep({ blockId, startedAt, attempt, resource }: CurrentStep): readonly Json[] {
+  if (resource !== undefined && resource !== null) return [blockId, startedAt, attempt, resource];
   return attempt === 0 ? [blockId, startedAt] : [blockId, startedAt, attempt];
 }
 
@@ -99,6 +124,7 @@ function columnsThatLast(patch: InstancePatch): readonly string[] {
 }
 
 function encodeSettle({
+  afterEnd,
   failure,
   nextFireAt,
   dueAt,
@@ -106,7 +132,8 @@ function encodeSettle({
   state,
 }: NonNullable<TurnCommit['settle']>): object {
   return {
-    state,
+    // Without a state it is no end: nothing is taken along, and a fact that came in is looked at.
+    ...(afterEnd === true ? {} : { state }),
     ...(nextFireAt === null ? {} : { nextFireAt }),
     ...(dueAt === null ? {} : { dueAt }),
     ...(openWaits === 0 ? {} : { openWaits }),
@@ -160,6 +187,7 @@ function addRows(payload: Payload, turn: TurnCommit, i: number): void {
       output: row.output,
       size: utf8Bytes(JSON.stringify(row.output)),
       ...(row.startedAt === null ? {} : { startedAt: row.startedAt }),
+      ...(row.runNo === undefined ? {} : { runNo: row.runNo }),
     });
   });
 }
@@ -176,11 +204,14 @@ function addMore(payload: Payload, turn: TurnCommit, i: number): void {
   add('values', turn.values.flatMap(inPieces));
   add('tasksCreated', turn.tasksCreated);
   add('tasksClosed', turn.tasksClosed);
+  add('shapes', shapesOf(turn.instance));
   add('children', turn.childrenStarted);
   add('cancels', turn.childrenCancelled);
   add('audit', turn.audit);
   add('journal', turn.journal);
   add('logs', turn.logs);
+  if (!allSucceeded(turn)) add('outcomes', turn.outcomes);
+  add('webhooks', turn.webhooks ?? []);
 }
 
 /** A list is stored in pieces, so that reading some of its elements costs the same however long it is. */
@@ -193,6 +224,11 @@ function inPieces({ key, value }: { readonly key: string; readonly value: Json }
   return pieces;
 }
 
-function nonEmpty(parts: Readonly<Record<string, readonly object[]>>): object {
+function shapesOf({ shape, sequenceId }: InstancePatch): object[] {
+  if (shape === undefined) return [];
+  return [{ ...shape, ...(sequenceId === undefined ? {} : { sequenceId }) }];
+}
+
+function nonEmpty(parts: Readonly<Record<string, readonly unknown[]>>): object {
   return Object.fromEntries(Object.entries(parts).filter(([, list]) => list.length > 0));
 }

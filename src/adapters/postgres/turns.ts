@@ -33,6 +33,9 @@ const PEEK = 'SELECT stepwell.peek_inbox_v1($1::jsonb)';
 const NEXT_WAKE = 'SELECT stepwell.next_wake_v1()';
 const NOW = 'SELECT stepwell.to_ms(stepwell.sw_now())';
 
+/** What a commit does beyond its instance does not fit any more: all of it was undone. */
+const OUTSIDE_CHANGED = 'SW006';
+
 export function createTurnStore(driver: SqlDriver): TurnStore {
   return {
     claimDue: (request) => claimBatch(driver, CLAIM_DUE, request),
@@ -86,12 +89,12 @@ async function claimOne(driver: SqlDriver, request: ClaimOneRequest): Promise<Cl
 async function commit(driver: SqlDriver, turns: readonly TurnCommit[]): Promise<CommitAnswer> {
   if (turns.length === 0) return { now: await readNow(driver), verdicts: [] };
   const text = turns.length === 1 ? COMMIT_TURN : COMMIT_TURNS;
-  const answer = await callOr(
+  const answer = await callOr<VerdictsAnswer | 'busy' | 'refused'>(
     async () => answerOf<VerdictsAnswer>(await driver.query(text, [encodeTurns(turns)])),
-    { [LOCK_TIMEOUT]: () => null },
+    { [LOCK_TIMEOUT]: () => 'busy' as const, [OUTSIDE_CHANGED]: () => 'refused' as const },
   );
-  if (answer === null)
-    return { now: await readNow(driver), verdicts: turns.map(() => ({ verdict: 'busy' })) };
+  if (typeof answer === 'string')
+    return { now: await readNow(driver), verdicts: turns.map(() => ({ verdict: answer })) };
   return { now: answer.now, verdicts: answer.verdicts.map(readVerdict) };
 }
 

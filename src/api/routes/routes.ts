@@ -3,6 +3,7 @@ import { approvalRoutes } from './approvals.ts';
 import { changeRoutes } from './changes.ts';
 import { cronRoutes } from './cron.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { credentialRoutes } from './credentials.ts';
 import { eventRoutes } from './events.ts';
 import { instanceActionRoutes } from './instance-actions.ts';
 import { instanceStreamRoute } from './instance-stream.ts';
@@ -34,6 +35,7 @@ export const ROUTES: readonly Route[] = [
   ...cronRoutes,
   ...sessionRoutes,
   ...eventRoutes,
+  ...credentialRoutes,
   ...triggerRoutes,
   ...webhookRoutes,
 ];

@@ -5,14 +5,22 @@ import type { Draft } from './draft.ts';
 import type { Dispatch } from './env.ts';
 import { cancelBelow } from './cancel-subtree.ts';
 import { type Frame, ROOT_KEY, frameKey } from './frame.ts';
+import { traceLate } from './interceptors/traces.ts';
 import type { Needs } from './knowledge.ts';
 import { settleAttempt } from './leaf/attempt.ts';
 import { failLeaf } from './leaf/end-leaf.ts';
 import { freshLeaf } from './leaf/fresh-leaf.ts';
 import { markLostCalls } from './leaf/mark-lost-calls.ts';
+import { tellBreaker } from './limits/breaker-outcome.ts';
+import { pauseOverBudget } from './limits/budget.ts';
+import { countExternalCall, countUsage } from './limits/usage.ts';
+import { callsOutside } from './limits/tracked-handlers.ts';
+import type { Outside } from './outside.ts';
 import { ROOT_PLACE, addNodeRow, frameAt, placeOf, removeBelow } from './place.ts';
-import { currentList, innerIteration } from './plan.ts';
+import { currentList, innerIteration, isJoined } from './plan.ts';
+import { injectFromStep } from './reshape/apply-changes.ts';
 import { goTo } from './settle.ts';
+import { checkSla } from './sla.ts';
 import { walk } from './walk.ts';
 
 /**
@@ -26,6 +34,7 @@ export function advance(
   draft.withdraw();
   draft.runnableLeft = false;
   if (draft.terminal) return null;
+  checkSla(draft);
   if (!draft.cancelling && draft.state === 'paused') {
     markLostCalls(draft);
     return null;
@@ -36,8 +45,28 @@ export function advance(
   draft.ready = draft.ready.filter((dispatch) => draft.frames.get(dispatch.frameKey)?.state === 'open');
   // A paused run whose cancel has to drain goes on, even when it only waits for what is protected ([CAN-6]).
   const goesOn = draft.moved || draft.state === 'paused';
-  if (draft.rootEnd === null && goesOn) goTo(draft, 'running');
+  if (draft.rootEnd === null && goesOn && draft.overLimit === null) goTo(draft, 'running');
+  stopAtLimit(draft);
   return draft.knowledge.takeNeeds();
+}
+
+/** A limit held a leaf back: the run is paused ([BUD-3]), or given up ([END-1]). */
+function stopAtLimit(draft: Draft): void {
+  switch (draft.overLimit) {
+    case null:
+      return;
+    case 'budget':
+      pauseOverBudget(draft);
+      // The walk is over for now: what a lost lease may have called must be known when the run is resumed.
+      if (draft.state === 'paused') markLostCalls(draft);
+      return;
+    case 'steps':
+      giveUp(draft, {
+        message: `the run would take more than ${draft.env.maxSteps ?? 0} steps`,
+        retryable: false,
+        code: 'MAX_STEPS_EXCEEDED',
+      });
+  }
 }
 
 /**
@@ -62,8 +91,26 @@ export function beginCall(draft: Draft, dispatch: Dispatch): void {
 export interface Answer {
   readonly frameKey: string;
   readonly outcome:
-    | { readonly ok: true; readonly output: Json; readonly writes: readonly KvChange[] }
-    | { readonly ok: false; readonly failure: Failure };
+    | {
+        readonly ok: true;
+        readonly output: Json;
+        readonly writes: readonly KvChange[];
+        /** What it does beyond this instance ([H-5]). */
+        readonly outside?: Partial<Outside>;
+        /** Blocks for the root list, in the same commit ([OP-12]). */
+        readonly injects?: Injected;
+        /** It stands for a result that a dry run did not ask for ([DRY-1]). */
+        readonly stub?: boolean;
+        /** What an invoked `before_step` answered ([INT-5]). */
+        readonly before?: { readonly output: Json };
+      }
+    | { readonly ok: false; readonly failure: Failure; readonly before?: { readonly output: Json } };
+}
+
+export interface Injected {
+  readonly blocks: Json;
+  /** Index in the effective root list; null for its end. */
+  readonly position: number | null;
 }
 
 export interface KvChange {
@@ -75,6 +122,7 @@ export interface KvChange {
 /** Takes in what a called handler answered. The caller drops answers of aborted calls before. */
 export function finishCall(draft: Draft, dispatch: Dispatch, outcome: Answer['outcome']): void {
   draft.inFlight.delete(dispatch.frameKey);
+  if (callsOutside(dispatch.handler)) countExternalCall(draft);
   const frame = draft.frames.get(dispatch.frameKey);
   const block = draft.plan.nodes.get(dispatch.blockId)?.block;
   // What a cancel has reached gives no result any more, finished or not ([CAN-8]).
@@ -94,6 +142,7 @@ export function finishCall(draft: Draft, dispatch: Dispatch, outcome: Answer['ou
       blockId: block.id,
       startedAt: dispatch.leaf.dispatchedAt ?? draft.env.now,
       attempt: dispatch.attempt,
+      ...(dispatch.leaf.taken?.resource === undefined ? {} : { resource: dispatch.leaf.taken.resource }),
     },
   });
   settleStep(draft, block, dispatch, outcome);
@@ -111,16 +160,32 @@ export function noteLateResult(draft: Draft, dispatch: Dispatch, succeeded: bool
 
 function settleStep(draft: Draft, block: StepBlock, dispatch: Dispatch, outcome: Answer['outcome']): void {
   const place = placeOf(draft, dispatch.frameKey);
+  traceLate(draft, dispatch, outcome.before);
   if (!outcome.ok) {
+    tellBreaker(draft, block, dispatch.leaf, outcome.failure);
     settleAttempt(draft, place, block, dispatch.leaf, outcome);
     return;
   }
-  const settled = settleAttempt(draft, place, block, dispatch.leaf, { ok: true, output: outcome.output });
+  const { output, stub = false, injects } = outcome;
+  const injection = injects === undefined ? null : injectFromStep(draft, injects);
+  if (injection?.ok === false) {
+    settleAttempt(draft, place, block, dispatch.leaf, { ok: false, failure: injection.error });
+    return;
+  }
+  const settled = settleAttempt(draft, place, block, dispatch.leaf, { ok: true, output, stub });
+  tellBreaker(draft, block, dispatch.leaf, settled === 'moved' ? null : refusedResult(block));
   if (settled !== 'moved') return;
+  countUsage(draft, dispatch.handler, output);
+  if (outcome.outside !== undefined) draft.outside.add(outcome.outside);
+  if (!draft.record.dryRun) injection?.value();
   for (const { key, value } of outcome.writes) {
     draft.push('kv', value === undefined ? { key, deleted: true } : { key, value });
     draft.knowledge.setState(key, value);
   }
+}
+
+function refusedResult(block: StepBlock): Failure {
+  return { message: `the result of ${block.id} was not accepted`, retryable: false };
 }
 
 /** [CAN-7], [INS-12]: ends the run at once, protected or not. */
@@ -167,5 +232,5 @@ function failFrame(draft: Draft, key: string): void {
   const frame = draft.frames.get(key);
   if (frame === undefined) return;
   draft.put({ ...frame, state: 'failed' });
-  if (frame.detail.kind !== 'root' && frame.detail.kind !== 'branch') addNodeRow(draft, frame, 'failed');
+  if (frame.detail.kind !== 'root' && !isJoined(frame)) addNodeRow(draft, frame, 'failed');
 }

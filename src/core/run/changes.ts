@@ -1,7 +1,11 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { Frame } from './frame.ts';
+import type { HooksPending } from './hooks/hooks-pending.ts';
+import type { BreakerOutcome, Takes } from './limits/takes.ts';
 import type { NewRow, RowKind } from './output-row.ts';
-import type { CurrentStep } from './record.ts';
+import type { CurrentStep, Usage } from './record.ts';
+import type { Outside } from './outside.ts';
+import type { ShapeWrite } from './reshape/shape-state.ts';
 import type { InstanceState } from './states.ts';
 
 /**
@@ -34,6 +38,19 @@ export interface Changes {
   readonly audit: readonly AuditEntry[];
   readonly journal: readonly JournalEntry[];
   readonly logs: readonly StepLogLine[];
+  /** What is done beyond this instance; absent nearly always. Such a turn is committed alone (RULINGS A15). */
+  readonly outside?: Outside;
+  /** How attempts ended, in order, for the circuit breakers ([CB-2]). */
+  readonly outcomes: readonly BreakerOutcome[];
+  /** Outgoing webhooks that the commit queues (http-api.md 21.1); absent nearly always. */
+  readonly webhooks?: readonly QueuedWebhook[];
+}
+
+/** One event for all targets; the delivery makes an entry per target of it. */
+export interface QueuedWebhook {
+  readonly id: string;
+  readonly eventType: 'instance.sla_breached';
+  readonly payload: JsonObject;
 }
 
 /** Rows that a reset, a retry or `retain_iterations` takes out of the lists; they stay for the timeline (RULINGS B1). */
@@ -66,7 +83,17 @@ export interface InstancePatch {
   readonly startedAt?: number;
   readonly cancelRequestedAt?: number;
   readonly currentStep?: CurrentStep;
+  /** The sequence that a migration led to ([OP-14]). */
+  readonly sequenceId?: string;
+  /** What the run is made of from this commit on (20.4, 20.5). */
+  readonly shape?: ShapeWrite;
+  /** What the run has used of its budget besides steps and time ([BUD-2]). */
+  readonly usage?: Usage;
+  /** Replaces the caps ([BUD-4]). */
+  readonly budget?: JsonObject;
   /** A new run of the same instance ([OP-2]): run number and id, counters to 0, started_at null. */
+  /** What cleanup is left after an end; null when there is none ([HOOK-4]). */
+  readonly hooks?: HooksPending | null;
   readonly newRun?: { readonly runNo: number; readonly runId: string };
 }
 
@@ -87,6 +114,8 @@ export interface NewTask {
   readonly idempotencyKey: string;
   /** Taken over from the task of the attempt before ([WRK-8]). */
   readonly previousTaskId: string | null;
+  /** Of a cleanup hook: the end of the instance does not close it ([HOOK-2]). */
+  readonly ofHook?: true;
 }
 
 export interface NewChild {
@@ -131,12 +160,21 @@ export interface Settle {
   readonly openWaits: number;
   /** Shown in dead letters; null unless the instance failed. */
   readonly failure: { readonly blockId: string | null; readonly error: JsonObject } | null;
+  /**
+   * The settle of a turn after the end, which did cleanup only: state and failure stay, and what an end takes along is
+   * not done again.
+   */
+  readonly afterEnd?: true;
 }
 
-/** `intent` replaces `frame` when the intents of this commit are granted. */
+/**
+ * `intent` replaces `frame` when the intents of this commit are granted and, with `takes`, when the store can give all
+ * that they ask for; it then adds what was given to `taken` of the intent's leaf.
+ */
 export interface FrameWrite {
   readonly frame: Frame;
   readonly intent: Frame | null;
+  readonly takes?: Takes;
 }
 
 export type FrameRef = Pick<Frame, 'blockId' | 'branch' | 'iteration'>;

@@ -1,23 +1,34 @@
 import type { Json, JsonObject } from '../json.ts';
-import type { Changes, FrameWrite, InboxDone, NewTask, SupersedeRows } from './changes.ts';
+import { choiceRow } from './choice-row.ts';
+import type { Changes, InboxDone, NewTask, SupersedeRows } from './changes.ts';
 import type { Dispatch, Env } from './env.ts';
 import { type FailedLeaf, type Frame, type Leaf, ROOT_KEY, frameKey } from './frame.ts';
 import { rootFrame, unstoredBranches } from './fresh-frames.ts';
+import { Gathered } from './gathered.ts';
 import { InstanceDraft } from './instance-draft.ts';
+import { itemPathsOf } from './item-scopes.ts';
+import { type Invocation, traceIntents } from './interceptors/traces.ts';
 import type { Knowledge } from './knowledge.ts';
+import type { Asking } from './limits/ask.ts';
+import { Intents } from './limits/intents.ts';
+import type { TakeAnswer } from './limits/takes.ts';
 import { LostCalls } from './lost-calls.ts';
-import { type NewRow, isVisibleToTemplates } from './output-row.ts';
+import { type NewRow, isTrace, isVisibleToTemplates } from './output-row.ts';
 import {
   type Part,
   type PartItem,
   append,
   areWorthACommit,
+  fillRow,
   noChanges,
   withdrawChild,
   withdrawTask,
 } from './pending-changes.ts';
+import { OutsideDraft } from './outside-draft.ts';
+import { orderKept } from './order-kept.ts';
 import type { Plan } from './plan.ts';
 import type { InboxRow, InstanceRecord } from './record.ts';
+import { newShapeState } from './reshape/shape-state.ts';
 import { supersedePending } from './supersede-pending.ts';
 import { type InstanceState, isTerminal } from './states.ts';
 
@@ -28,7 +39,8 @@ export type { Dispatch, Env, HandlerKind } from './env.ts';
  * the next commit must write. It is dropped when a commit is refused or fenced.
  */
 export class Draft {
-  readonly plan: Plan;
+  /** Changes when blocks are injected or the run moves to another version (20.4, 20.5). */
+  plan: Plan;
   readonly env: Env;
   readonly knowledge: Knowledge;
   /** The columns of the instance with what this turn changed in them. */
@@ -37,18 +49,27 @@ export class Draft {
   frames: Map<string, Frame>;
   /** Leaves whose handlers run in this process right now. */
   readonly inFlight = new Set<string>();
-  private aborted: string[] = [];
+  private readonly aborted = new Gathered<string>();
   ready: Dispatch[] = [];
   /** Escalation handlers to call once, best effort, after the commit ([HI-10]). */
-  escalations: { readonly handler: string; readonly params: Json }[] = [];
+  readonly escalations = new Gathered<{ readonly handler: string; readonly params: Json }>();
+  /** Interceptors to call before the next commit ([INT-5]). */
+  readonly invocations = new Gathered<Invocation>();
   /** How many more effect leaves may be dispatched now; what does not fit waits for the next round. */
   room = 0;
   runnableLeft = false;
+  /** A leaf was held back by the budget or by the limit of steps (13.6, [END-1]). */
+  overLimit: 'budget' | 'steps' | null = null;
   rootEnd: 'drained' | 'failed' | 'cancelled' | null = null;
   /** Why the run was given up as a whole, with the leaf that is to blame ([REC-3]). */
   givenUp: FailedLeaf | null = null;
   readonly lostCalls = new LostCalls();
+  /** Accepted changes of what the run is made of, and whether the turn has to read itself afresh for them. */
+  readonly shape = newShapeState();
+  readonly outside = new OutsideDraft();
   private pending = noChanges();
+  /** Rows among them that say nothing of how far the run is. */
+  private traceCount = 0;
   private dirty = new Set<string>();
   /** Leaves that run on the strength of the claim and are not stored as dispatched. */
   private claimed = new Set<string>();
@@ -60,7 +81,7 @@ export class Draft {
   private readonly skipped = new Set<string>();
   /** Answers to gates that are not open yet, by block ([HI-6]). */
   readonly earlyAnswers = new Map<string, InboxRow[]>();
-  private intents = new Map<string, Frame>();
+  readonly intents = new Intents();
 
   constructor(init: {
     plan: Plan;
@@ -102,12 +123,19 @@ export class Draft {
   /** Stores a frame; a cancelled intent is forgotten with it. */
   put(frame: Frame): string {
     const key = frameKey(frame);
-    this.lostCalls.changed(key, this.pending.rows.length);
-    this.frames.set(key, frame);
+    this.outside.leafChanges(this.frames.get(key)?.leaf, frame.leaf);
+    this.lostCalls.changed(key, this.pending.rows.length - this.traceCount);
+    this.frames.set(key, frame.order === undefined ? frame : orderKept(this.frames.get(key), frame));
     this.dirty.add(key);
     this.intents.delete(key);
     this.moved = true;
     return key;
+  }
+
+  /** Stores a frame as it stands in another plan: the run has not moved. */
+  replant(frame: Frame): void {
+    this.frames.set(frameKey(frame), frame);
+    this.dirty.add(frameKey(frame));
   }
 
   /** Keeps a frame that says no more than that its list is open at the start; it gets a row when it first matters. */
@@ -125,6 +153,7 @@ export class Draft {
   remove(key: string): void {
     const frame = this.frames.get(key);
     if (frame === undefined) return;
+    this.outside.leafChanges(frame.leaf, null);
     this.frames.delete(key);
     this.dirty.delete(key);
     this.claimed.delete(key);
@@ -138,9 +167,9 @@ export class Draft {
     });
   }
 
-  /** The frame as it becomes when the next commit grants its intent. */
-  intend(frame: Frame, leaf: Leaf): void {
-    this.intents.set(frameKey(frame), { ...frame, leaf });
+  /** The frame as it becomes when the next commit grants its intent and limits, if asked, give what it needs. */
+  intend(frame: Frame, leaf: Leaf, asking: Asking | null = null): void {
+    this.intents.add(frame, leaf, asking);
   }
 
   markSkipped(blockId: string, iteration: string): void {
@@ -152,8 +181,8 @@ export class Draft {
   }
 
   /** Rows that wait for the next commit; the walk pauses when there are many (RULINGS A38). */
-  get pendingRows(): number {
-    return this.pending.rows.length;
+  get pendingRows(): readonly NewRow[] {
+    return this.pending.rows;
   }
 
   /** The leaf of a running handler was cancelled: its answer will not count. */
@@ -163,21 +192,12 @@ export class Draft {
   }
 
   takeAborted(): readonly string[] {
-    const keys = this.aborted;
-    this.aborted = [];
-    return keys;
+    return this.aborted.takeAll();
   }
 
-  takeEscalations(): Draft['escalations'] {
-    const due = this.escalations;
-    this.escalations = [];
-    return due;
-  }
-
-  /** The intents hold: the leaves count as dispatched. The commit that granted them has stored them. */
-  grant(): void {
-    for (const [key, frame] of this.intents) this.frames.set(key, frame);
-    this.intents.clear();
+  /** The intents hold, except what limits denied: the leaves count as dispatched, as the commit has stored them. */
+  grant(answers: readonly TakeAnswer[] = []): void {
+    this.intents.grant(this, answers);
   }
 
   /**
@@ -199,10 +219,30 @@ export class Draft {
     this.ready = [];
   }
 
-  addRow(row: Omit<NewRow, 'id'>): void {
-    this.pending.rows.push({ ...row, id: this.env.newId() });
+  addRow(row: Omit<NewRow, 'id'>): string {
+    const id = this.env.newId();
+    this.pending.rows.push({ ...row, id });
+    if (isTrace(row.kind)) this.traceCount += 1;
     const read = this.plan.readOutputs === 'all' || this.plan.readOutputs.has(row.blockId);
-    if (read && isVisibleToTemplates(row.kind)) this.knowledge.setOutput(row.blockId, row.output);
+    if (read && isVisibleToTemplates(row.kind)) {
+      const paths = itemPathsOf(this.plan, row.blockId, row.iteration);
+      this.knowledge.setOutput(row.blockId, row.output, paths);
+    }
+    return id;
+  }
+
+  /** Puts the answer of an invoked interceptor into its row, which is still to be committed. */
+  fillRow(rowId: string, output: Json): void {
+    fillRow(this.pending.rows, rowId, output);
+  }
+
+  /** Notes something in a frame, and in its intent, that does not move the run on. */
+  annotate(key: string, note: Pick<Frame, 'traced' | 'alerted'> & Partial<Pick<Frame, 'leaf'>>): void {
+    const frame = this.frames.get(key);
+    if (frame === undefined) return;
+    this.frames.set(key, { ...frame, ...note });
+    this.intents.annotate(key, note);
+    this.dirty.add(key);
   }
 
   push<K extends Part>(part: K, ...items: readonly PartItem<K>[]): void {
@@ -279,17 +319,23 @@ export class Draft {
 
   /** What the next commit writes; the draft then collects anew. */
   takeChanges(): Changes {
-    const frames: FrameWrite[] = [];
+    traceIntents(this);
+    const frames: Frame[] = [];
     for (const key of new Set([...this.dirty, ...this.claimed, ...this.intents.keys()])) {
       const frame = this.frames.get(key);
       if (frame === undefined) continue;
-      frames.push({ frame, intent: this.intents.get(key) ?? null });
+      frames.push(frame);
+      const choice = this.stored.has(key) ? null : choiceRow(frame);
+      if (choice !== null) this.addRow(choice);
       this.stored.add(key);
     }
     const changes = this.pending;
-    changes.frames = frames;
+    changes.frames = this.intents.write(frames);
     changes.instance = this.instance.takePatch();
+    const outside = this.outside.take();
+    if (outside !== undefined) changes.outside = outside;
     this.pending = noChanges();
+    this.traceCount = 0;
     this.lostCalls.rowsTaken();
     this.dirty = new Set();
     this.claimed = new Set();

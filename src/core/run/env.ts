@@ -1,7 +1,9 @@
 import type { RetryPolicy } from '../definition/document.ts';
+import type { Failure } from '../failure.ts';
 import type { Json } from '../json.ts';
 import type { ViewOfContext } from './context-section.ts';
 import type { Leaf } from './frame.ts';
+import type { BreakerRule } from './limits/takes.ts';
 
 /** What the pure core is given instead of a clock and dice. `now` is database time. */
 export interface Env {
@@ -14,8 +16,16 @@ export interface Env {
   readonly kindOf: (handler: string) => HandlerKind;
   /** Retry policy and timeout that a handler declared for steps that name none. */
   readonly defaultsOf: (handler: string) => { readonly retry?: RetryPolicy; readonly timeoutMs?: number };
+  /** What is wrong with the params of a handler that is there, before its gate opens. Absent: nothing is checked. */
+  readonly checkParams?: (handler: string, params: Json) => Failure | null;
   /** False for a call that is left for a fresh turn because its timeout ends after this one ([TURN-4]). Absent: never. */
   readonly fits?: (timeoutMs: number | null) => boolean;
+  /** Handlers of the tenant whose breaker was not closed at the last answer of the store; absent: none. */
+  openBreakers?: ReadonlySet<string>;
+  /** When breakers open; absent: 5 failures, 60 s. */
+  readonly breakers?: BreakerRule;
+  /** Handler attempts of one run; 0 or absent: no limit ([END-1]). */
+  readonly maxSteps?: number;
 }
 
 /**
@@ -43,4 +53,6 @@ export interface Dispatch {
   readonly leaf: Leaf;
   /** Its intent must be durable before the first call (RULINGS A22). */
   readonly intentFirst: boolean;
+  /** Its trace of `before_step` is still to be written ([INT-2]). */
+  readonly before?: { readonly output: Json };
 }

@@ -2,26 +2,32 @@ import { type Json, type JsonObject, isJsonObject, mergeObjects } from '../json.
 import type { InboxDone } from './changes.ts';
 import type { Draft } from './draft.ts';
 import { type Frame, frameKey } from './frame.ts';
-import { answerGate } from './leaf/gate.ts';
+import { finishFact } from './finish-fact.ts';
+import { recordHookReport } from './hooks/record-hook.ts';
+import { answerNamedGate } from './gate-answers.ts';
+import { openByEvents } from './leaf/gate.ts';
 import { setDataWithin } from './leaf/merge-data.ts';
 import { finishTask } from './leaf/worker-task.ts';
+import { replaceBudget, resumed } from './limits/budget.ts';
 import { placeOf } from './place.ts';
+import { applyShapeFact } from './reshape/apply-changes.ts';
 import { currentList } from './plan.ts';
 import type { Fact, InboxRow } from './record.ts';
-import { mayStillCome } from './upcoming.ts';
 
 const GATE_PREFIX = 'custom:human_input:';
 
 /** Processes inbox rows in the order of acceptance, each exactly once ([SIG-3], [SIG-4]). */
 export function applyFacts(draft: Draft, rows: readonly InboxRow[]): void {
   for (const row of rows) {
-    const disposition = draft.terminal ? 'expired' : applyFact(draft, row);
-    if (disposition !== 'kept') draft.finishInbox({ seq: row.seq, disposition });
+    const disposition = applyFact(draft, row);
+    if (disposition !== 'kept') finishFact(draft, row, disposition);
   }
 }
 
 function applyFact(draft: Draft, row: InboxRow): InboxDone['disposition'] | 'kept' {
   const { fact } = row;
+  if (fact.kind === 'task' && recordHookReport(draft, fact.taskId, fact.outcome)) return 'applied';
+  if (draft.terminal) return 'expired';
   switch (fact.kind) {
     case 'signal':
       return applySignal(draft, row, fact.signalType, fact.payload);
@@ -29,6 +35,10 @@ function applyFact(draft: Draft, row: InboxRow): InboxDone['disposition'] | 'kep
       return applyTask(draft, fact);
     case 'child':
       return applyChildEnd(draft, fact);
+    case 'event':
+      return applyEvents(draft, fact);
+    case 'shape':
+      return applyShapeFact(draft, fact.change);
     case 'context':
       return applyContext(draft, fact);
   }
@@ -47,6 +57,7 @@ function applySignal(
     case 'resume':
       if (draft.state !== 'paused') return 'no_effect';
       draft.transition('scheduled');
+      resumed(draft);
       return 'applied';
     case 'cancel':
       return requestCancel(draft);
@@ -80,25 +91,6 @@ function updateContext(draft: Draft, payload: Json): InboxDone['disposition'] {
   return setDataWithin(draft, data) ? 'applied' : 'rejected';
 }
 
-/** 14.1: an answer names its block; one that comes before the gate waits for it ([HI-6]). */
-function answerNamedGate(
-  draft: Draft,
-  row: InboxRow,
-  blockId: string,
-  payload: Json,
-): InboxDone['disposition'] | 'kept' {
-  const frame = openLeafFrame(
-    draft,
-    (leafBlock, open) => leafBlock === blockId && open.leaf?.reason === 'input',
-  );
-  const block = draft.plan.nodes.get(blockId)?.block;
-  if (block?.type !== 'step') return 'no_effect';
-  if (frame !== null) return answerGate(draft, placeOf(draft, frameKey(frame)), block, payload);
-  if (block.wait_for_input === undefined || !mayStillCome(draft, blockId)) return 'no_effect';
-  draft.earlyAnswers.set(blockId, [...(draft.earlyAnswers.get(blockId) ?? []), row]);
-  return 'kept';
-}
-
 function applyTask(draft: Draft, fact: Extract<Fact, { kind: 'task' }>): InboxDone['disposition'] {
   const frame = openLeafFrame(
     draft,
@@ -124,6 +116,15 @@ function applyChildEnd(draft: Draft, fact: Extract<Fact, { kind: 'child' }>): In
   return 'applied';
 }
 
+/** The gate may have been left meanwhile: then the events stay consumed, and nothing else happens ([WAIT-6]). */
+function applyEvents(draft: Draft, fact: Extract<Fact, { kind: 'event' }>): InboxDone['disposition'] {
+  const frame = openLeafFrame(draft, (_, open) => open.leaf?.gate?.waitId === fact.waitId);
+  const block = draft.plan.nodes.get(fact.blockId)?.block;
+  if (frame === null || block?.type !== 'step') return 'no_effect';
+  openByEvents(draft, placeOf(draft, frameKey(frame)), block);
+  return 'applied';
+}
+
 /** [CTX-3]: given sections are replaced as a whole, or data and config are merged; runtime is never among them. */
 function applyContext(draft: Draft, fact: Extract<Fact, { kind: 'context' }>): InboxDone['disposition'] {
   const { data, config, audit } = fact.sections;
@@ -133,6 +134,7 @@ function applyContext(draft: Draft, fact: Extract<Fact, { kind: 'context' }>): I
   }
   if (config !== undefined) draft.instance.set({ config: merged(draft.record.config, config, fact.mode) });
   if (audit !== undefined) draft.instance.set({ audit });
+  if (fact.budget !== undefined) replaceBudget(draft, fact.budget);
   return 'applied';
 }
 

@@ -1,17 +1,19 @@
 import type { Failure } from '../failure.ts';
 import type { Json, JsonObject } from '../json.ts';
+import type { Taken } from './limits/takes.ts';
 
 /**
  * A frame is one open list of a run with its cursor: the root list, one branch of a parallel, the chosen route, the
  * body of a loop. The frames of an instance are its whole frontier: what stands before a cursor is recorded in block
  * outputs, what stands after it has not begun. So a step costs one small row, however long the run has been.
  *
- * A `parallel` or `race` has a frame of its own that only joins, and one frame of kind `branch` per open branch.
+ * A `parallel` or `race` has a frame of its own that only joins, and one frame of kind `branch` per open branch. So has a
+ * `for_each` that fans out: one frame of kind `item` per open item.
  */
 export interface Frame {
   /** The composite that owns the list; the empty text for the root list. */
   readonly blockId: string;
-  /** Index of the branch for a frame of kind `branch`, else null. */
+  /** Index of the branch for a frame of kind `branch`, of the item for one of kind `item`, else null. */
   readonly branch: number | null;
   /** Path of the passes that enclose the owner, `outer:2/inner:0`; empty outside loops. */
   readonly iteration: string;
@@ -24,6 +26,26 @@ export interface Frame {
   readonly state: 'open' | 'failed' | 'cancelled';
   /** Database time, epoch ms, at which the block was entered. */
   readonly startedAt: number;
+  /** How the list is run where that is not the order of the document; absent nearly always ([OP-10], [OP-14]). */
+  readonly order?: RunOrder;
+  /** The attempt whose trace of `before_step` is stored ([INT-2]); named so that it fits no other one. */
+  readonly traced?: string;
+  /** Of the root list: the SLA alerts of a run ([SLA-1], [SLA-2]). */
+  readonly alerted?: Alerted;
+}
+
+/** Blocks whose SLA alert is recorded; the empty text stands for the run itself. */
+export interface Alerted {
+  readonly runNo: number;
+  readonly blockIds: readonly string[];
+}
+
+/** Blocks came to stand before others that had run already: they are run after these, and the cursor counts in this order. */
+export interface RunOrder {
+  /** Blocks that are run later than they stand, with their index in the order of the run, ascending. */
+  readonly moved: readonly { readonly blockId: string; readonly to: number }[];
+  /** What a block further on keeps of the run before: an accepted gate ([HI-5]), the key of an unknown attempt. */
+  readonly held: { readonly blockId: string; readonly leaf: Leaf } | null;
 }
 
 export type ListEnd = 'drained' | 'failed' | 'cancelled';
@@ -39,6 +61,8 @@ export type FrameDetail =
   | TryDetail
   | LoopDetail
   | ForEachDetail
+  | FanOutDetail
+  | ItemDetail
   | SagaDetail;
 
 export interface TryDetail {
@@ -77,12 +101,45 @@ export interface ForEachDetail {
   readonly error: Failure | null;
 }
 
+/**
+ * A `for_each` that runs several items at once, or that outlives failed ones (RULINGS B25). An item below `next` without a
+ * frame has ended; so the frame stays small, however many items there are.
+ */
+export interface FanOutDetail {
+  readonly kind: 'fan_out';
+  /** Index of the first item that has never been opened. */
+  readonly next: number;
+  readonly total: number;
+  /** Key of the stored collection; null when the block has no items. */
+  readonly snapshotKey: string | null;
+  /** Items that have ended, tolerated failures included. */
+  readonly ended: number;
+  /** Tolerated failures of this run; where they stood is stored aside under `failedKey`. */
+  readonly failed: number;
+  readonly failedKey: string;
+  /** After a retry: failed items of earlier runs, to be opened again before new ones, each list from an index on. */
+  readonly again: readonly { readonly key: string; readonly from: number }[];
+  /** Index of the item whose failure ended the block; null for none. */
+  readonly decidedBy: number | null;
+  /** Why the block itself failed: no collection ([EACH-1]), or more output than can be collected. */
+  readonly error: Failure | null;
+}
+
+/** One open item of a `for_each` that fans out. Its index is the `branch` of its frame. */
+export interface ItemDetail {
+  readonly kind: 'item';
+  /** Absent when it is too large to be written with every step: then it is read from the stored collection. */
+  readonly item?: Json;
+}
+
 export interface SagaDetail {
   readonly kind: 'saga';
   readonly phase: 'forward' | 'rollback';
   /** Index of the saga step whose action or compensation is worked on. */
   readonly step: number;
-  /** Indexes of the saga steps whose actions completed (a skipped action is not compensated). */
+  /** Steps whose actions have run, when they are not just those before `step`: a migration put new ones before them. */
+  readonly ran?: readonly number[];
+  /** Indexes of the saga steps whose actions completed, in that order (a skipped action is not compensated). */
   readonly done: readonly number[];
   readonly failedStep: number | null;
   readonly error: JsonObject | null;
@@ -105,6 +162,9 @@ export interface FailedLeaf {
 export type WaitReason =
   | 'delay'
   | 'send_window'
+  | 'rate_limit'
+  | 'breaker'
+  | 'pool'
   | 'retry'
   | 'handler'
   | 'worker'
@@ -139,6 +199,10 @@ export interface Leaf {
   readonly deadlineAt?: number;
   /** Key of the instance's store under which the result of this attempt is kept; absent for none ([CACHE-3]). */
   readonly cacheKey?: string;
+  /** What this attempt was given by limits (13.3, 13.4, 13.8); absent for nothing. A retry begins without it. */
+  readonly taken?: Taken;
+  /** While it waits for one: the rate key, the handler of the breaker, or the pool that denied the attempt. */
+  readonly limit?: string;
   /** Failure of the last attempt, also while the leaf waits for a retry. */
   readonly error: Failure | null;
 }
@@ -160,6 +224,12 @@ export interface Gate {
   readonly escalationHandler: string | null;
   /** `choice`: a human gate of chapter 14. `outcome`: asks what became of an at-most-once attempt (RULINGS B10). */
   readonly kind: 'choice' | 'outcome';
+  /** The last answer that was not taken, for whoever asks why the gate still waits; absent for none. */
+  readonly refused?: { readonly at: number; readonly why: string };
+  /** The wait for events that opens this gate as the answer `yes` does ([WAIT-4]); absent for none. */
+  readonly waitId?: string;
+  /** Resolved params of a `human_review` whose notification has not been sent yet ([HR-2]); absent for none. */
+  readonly notify?: Json;
 }
 
 /** Identity of a frame inside one run. NUL cannot occur in an id, so the parts cannot run together. */

@@ -1,3 +1,4 @@
+import type { Json } from '../json.ts';
 import type { Changes } from './changes.ts';
 
 /** The parts of the next commit that are plain lists, by the type of their items. */
@@ -9,6 +10,8 @@ interface Parts {
   readonly childrenStarted: Changes['childrenStarted'][number];
   readonly childrenCancelled: Changes['childrenCancelled'][number];
   readonly logs: Changes['logs'][number];
+  readonly webhooks: NonNullable<Changes['webhooks']>[number];
+  readonly outcomes: Changes['outcomes'][number];
 }
 
 export type Part = keyof Parts;
@@ -28,6 +31,7 @@ export type PendingChanges = Lists & {
   readonly tasksCreated: Changes['tasksCreated'][number][];
   readonly audit: Changes['audit'][number][];
   readonly journal: Changes['journal'][number][];
+  outside?: NonNullable<Changes['outside']>;
   /** Filled in when the changes are taken. */
   frames: Changes['frames'];
   instance: Changes['instance'];
@@ -52,6 +56,8 @@ export function noChanges(): PendingChanges {
     audit: [],
     journal: [],
     logs: [],
+    webhooks: [],
+    outcomes: [],
     frames: [],
     instance: {},
   };
@@ -92,4 +98,11 @@ export function withdrawChild(pending: PendingChanges, instanceId: string): bool
   if (index === -1) return false;
   pending.childrenStarted.splice(index, 1);
   return true;
+}
+
+/** Gives a row that is still to be committed its output. */
+export function fillRow(rows: PendingChanges['rows'], rowId: string, output: Json): void {
+  const index = rows.findIndex((row) => row.id === rowId);
+  const row = rows[index];
+  if (row !== undefined) rows[index] = { ...row, output };
 }

@@ -4,7 +4,19 @@ import type { Json, JsonObject } from '../json.ts';
 import type { Draft } from './draft.ts';
 import { type Frame, type FrameDetail, type ListEnd, ROOT_KEY, frameKey } from './frame.ts';
 import { nodeOutcome } from './node-outcome.ts';
-import { frameIsBelow, innerIteration, listsOf } from './plan.ts';
+import { bindItem, outputsAt } from './item-scopes.ts';
+import {
+  currentList,
+  frameIsBelow,
+  innerIteration,
+  isJoined,
+  lastPass,
+  listsOf,
+  outerIteration,
+} from './plan.ts';
+import { stepOn } from './run-order.ts';
+import type { Standing } from './standing.ts';
+import { runtimeSection } from './runtime-section.ts';
 
 /** A list that the walk stands in: its frame, the frames around it, and whether a cancel reaches it. */
 export interface Place {
@@ -68,7 +80,7 @@ export function inside(place: Place, frame: Frame, shielded = false): Place {
 /** Moves the cursor of a list to its next element. */
 export function moveOn(draft: Draft, key: string): void {
   const frame = draft.frames.get(key);
-  if (frame !== undefined) draft.put({ ...frame, cursor: frame.cursor + 1, leaf: null });
+  if (frame !== undefined) draft.put(stepOn(frame, currentList(draft.plan, frame)));
 }
 
 /**
@@ -122,8 +134,13 @@ export function isInsideFrame(draft: Draft, other: Frame, frame: Frame): boolean
   if (frame.detail.kind === 'root') return other.detail.kind !== 'root';
   const inPass = other.iteration === frame.iteration || other.iteration.startsWith(`${frame.iteration}/`);
   if (!(frame.iteration === '' || inPass) || !frameIsBelow(draft.plan, other, frame.blockId)) return false;
+  if (frame.detail.kind === 'item') return isInPass(other, innerIteration(frame));
   if (frame.detail.kind !== 'branch') return true;
   return other.blockId !== frame.blockId && branchBelow(draft, other, frame.blockId) === frame.branch;
+}
+
+function isInPass(frame: Frame, pass: string): boolean {
+  return frame.iteration === pass || frame.iteration.startsWith(`${pass}/`);
 }
 
 /** Index of the list of `ancestorId` in which a deeper frame lies. */
@@ -152,9 +169,9 @@ function shields(frame: Frame): boolean {
 }
 
 /** The frame above: of a branch its join, else the frame of the list in which the composite stands. */
-function parentOf(draft: Draft, frame: Frame): Frame | undefined {
+export function parentOf(draft: Standing, frame: Frame): Frame | undefined {
   if (frame.detail.kind === 'root') return undefined;
-  if (frame.detail.kind === 'branch') return draft.frames.get(frameKey({ ...frame, branch: null }));
+  if (isJoined(frame)) return draft.frames.get(frameKey({ ...frame, branch: null }));
   const node = draft.plan.nodes.get(frame.blockId);
   if (node === undefined) return undefined;
   if (node.parentId === null) return draft.frames.get(ROOT_KEY);
@@ -163,13 +180,11 @@ function parentOf(draft: Draft, frame: Frame): Frame | undefined {
   const branch = kind === 'parallel' || kind === 'race' ? node.listIndex : null;
   const passes = kind === 'loop' || kind === 'for_each';
   const iteration = passes ? outerIteration(frame.iteration, node.parentId) : frame.iteration;
+  if (kind === 'for_each') {
+    const item = frameKey({ blockId: node.parentId, branch: lastPass(frame.iteration), iteration });
+    if (draft.frames.has(item)) return draft.frames.get(item);
+  }
   return draft.frames.get(frameKey({ blockId: node.parentId, branch, iteration }));
-}
-
-/** Cuts `/block:n` from the end. The id is known, so an id that holds `/` or `:` cannot mislead. */
-function outerIteration(iteration: string, blockId: string): string {
-  const start = iteration.lastIndexOf(':') - blockId.length;
-  return start <= 0 ? '' : iteration.slice(0, start - 1);
 }
 
 /** What texts evaluated at a place see (expressions.md 1.1): the whole context, bindings and `_error` of the place. */
@@ -182,13 +197,14 @@ export function scopeAt(draft: Draft, place: Place, data: Json = draft.record.da
       const block = draft.plan.nodes.get(draft.frames.get(key)?.blockId ?? '')?.block;
       if (block?.type === 'for_each') items.set(block.item_var, detail.item);
     }
+    if (detail?.kind === 'item') bindItem(draft, key, items);
     if (detail?.kind === 'try_catch' && detail.phase !== 'try' && detail.error !== null) error = detail.error;
     if (detail?.kind === 'saga' && detail.phase === 'rollback' && detail.error !== null) error = detail.error;
   }
   return {
     data,
     config: draft.record.config,
-    outputs: draft.knowledge.knownOutputs,
+    outputs: outputsAt(draft, place),
     instanceId: draft.record.id,
     runtime: runtimeOf(draft),
     state: draft.knowledge.knownState,
@@ -200,24 +216,7 @@ export function scopeAt(draft: Draft, place: Place, data: Json = draft.record.da
   };
 }
 
-/** The runtime section (sequences.md 11.4). */
-export function runtimeOf(
-  draft: Draft,
-  attempt: number = draft.record.currentStep?.attempt ?? 0,
-): JsonObject {
-  const { record } = draft;
-  const at = (instant: number | null | undefined): Json =>
-    instant === null || instant === undefined ? null : new Date(instant).toISOString();
-  return {
-    instance_id: record.id,
-    run_id: record.runId,
-    current_step: record.currentStep?.blockId ?? null,
-    current_step_started_at: at(record.currentStep?.startedAt),
-    started_at: at(record.startedAt),
-    attempt,
-    total_steps_executed: record.totalSteps,
-    resource_key: null,
-    dry_run: record.dryRun,
-    dry_run_auto_approve: record.dryRunAutoApprove,
-  };
+/** The runtime section as the run sees it now. */
+export function runtimeOf(draft: Draft, attempt?: number): JsonObject {
+  return runtimeSection(draft.record, attempt);
 }

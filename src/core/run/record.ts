@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../json.ts';
+import type { HooksPending } from './hooks/hooks-pending.ts';
 import type { InstanceState } from './states.ts';
 
 /** The instance as a turn sees it. Columns of their own so that a step touches few bytes (RULINGS A29). */
@@ -22,6 +23,8 @@ export interface InstanceRecord {
   readonly sessionId: string | null;
   readonly dryRun: boolean;
   readonly dryRunAutoApprove: boolean;
+  /** A dry run that keeps its times ([DRY-3]); absent means false. */
+  readonly dryRunRealTime?: boolean;
   readonly createdAt: number;
   /** First claim of this run; null before it. */
   readonly startedAt: number | null;
@@ -32,16 +35,40 @@ export interface InstanceRecord {
   readonly totalSteps: number;
   readonly recoveryCount: number;
   readonly cancelRequestedAt: number | null;
+  /** Caps ([BUD-1]); null for none. */
+  readonly budget: JsonObject | null;
+  readonly usage: Usage | null;
   /** Leaf shown as current (sequences.md 11.4). */
   readonly currentStep: CurrentStep | null;
   /** False until the first row or kv entry was written: then nothing needs to be read (frontier reads). */
   readonly hasHistory: boolean;
+  /** Changes of what the run is made of (20.4, 20.5); absent when there never was one. */
+  readonly shape?: Shape | null;
+  /** Cleanup that is left after an end; absent or null when there is none ([HOOK-4]). */
+  readonly hooks?: HooksPending | null;
+}
+
+/** What a run has used of its budget besides steps and time, and what a resume allows it ([BUD-2], [BUD-4]). */
+export interface Usage {
+  readonly externalCalls?: number;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  /** A resume lets leaves begin up to this count of steps although a cap is exceeded; null or absent: none. */
+  readonly stepsAllowed?: number | null;
+}
+
+/** Injections and migrations are numbered from 1. Those up to `applied` are in the frames, the others wait for a turn. */
+export interface Shape {
+  readonly accepted: number;
+  readonly applied: number;
 }
 
 export interface CurrentStep {
   readonly blockId: string;
   readonly startedAt: number;
   readonly attempt: number;
+  /** `resource_key` that a pool gave to the attempt; absent or null for none. */
+  readonly resource?: string | null;
 }
 
 /** Where a child hangs: unique per (parent, node, iteration, entry) (RULINGS A17). */
@@ -75,7 +102,17 @@ export type Fact =
       readonly state: 'completed' | 'failed' | 'cancelled';
       readonly error: Json;
     }
-  | { readonly kind: 'context'; readonly sections: ContextSections; readonly mode: 'replace' | 'merge' };
+  /** A wait has all the events that it needs ([WAIT-4]). */
+  | { readonly kind: 'event'; readonly waitId: string; readonly blockId: string }
+  /** The change of this number was accepted; what it is stands with the changes of the instance. */
+  | { readonly kind: 'shape'; readonly change: number }
+  | {
+      readonly kind: 'context';
+      readonly sections: ContextSections;
+      readonly mode: 'replace' | 'merge';
+      /** New caps ([BUD-4]); absent: they stay. */
+      readonly budget?: JsonObject;
+    };
 
 export type TaskOutcome =
   | { readonly ok: true; readonly output: Json }

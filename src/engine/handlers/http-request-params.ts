@@ -1,9 +1,9 @@
 import type { Failure } from '../../core/failure.ts';
-import { isJsonObject, type Json, member } from '../../core/json.ts';
-import { cleanHeaders, type Header, headerTexts } from '../../core/network/outbound-headers.ts';
-import { urlProblem } from '../../core/network/outbound-url.ts';
+import { type Json, member } from '../../core/json.ts';
+import type { Header } from '../../core/network/outbound-headers.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { countOr, invalidParams, requiredText } from './params.ts';
+import { headersParam, urlParam } from './outbound-call.ts';
+import { countOr, invalidParams } from './params.ts';
 
 const NAME = 'http_request';
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']);
@@ -17,7 +17,7 @@ export interface HttpRequestParams {
   readonly body: string | undefined;
   readonly json: Json | undefined;
   readonly timeoutMs: number;
-  readonly responseAs: 'text' | 'json';
+  readonly responseAs: 'text' | 'json' | 'artifact';
   readonly maxResponseBytes: number;
 }
 
@@ -28,9 +28,9 @@ export function parseHttpRequestParams(
 ): Result<HttpRequestParams, Failure> {
   const method = parseMethod(params);
   if (!method.ok) return method;
-  const url = parseUrl(params, allowInternal);
+  const url = urlParam(NAME, params, 'url', allowInternal);
   if (!url.ok) return url;
-  const headers = parseHeaders(params);
+  const headers = headersParam(NAME, params, 'headers');
   if (!headers.ok) return headers;
   const content = parseContent(params);
   if (!content.ok) return content;
@@ -59,26 +59,6 @@ function parseMethod(params: Json): Result<string, Failure> {
   return err(invalidParams(NAME, 'method', `must be one of ${[...METHODS].join(', ')}`));
 }
 
-function parseUrl(params: Json, allowInternal: boolean): Result<string, Failure> {
-  const url = requiredText(NAME, params, 'url');
-  if (!url.ok) return url;
-  // The text is not repeated in the message: it may hold a secret in its query or user info [NET-10].
-  if (!URL.canParse(url.value)) return err(blockedUrl('blocked: url is not a valid absolute URL'));
-  const problem = urlProblem(new URL(url.value), { allowInternal });
-  return problem === null ? url : err(blockedUrl(problem));
-}
-
-function blockedUrl(problem: string): Failure {
-  return { message: `${NAME}: ${problem}`, retryable: false, code: 'BLOCKED_URL' };
-}
-
-function parseHeaders(params: Json): Result<readonly Header[], Failure> {
-  const headers = given(params, 'headers') ?? {};
-  if (!isJsonObject(headers)) return err(invalidParams(NAME, 'headers', 'must be an object'));
-  const cleaned = cleanHeaders(headerTexts(Object.entries(headers)));
-  return cleaned.ok ? cleaned : err(invalidParams(NAME, 'headers', `are not usable: ${cleaned.error}`));
-}
-
 function parseContent(params: Json): Result<Pick<HttpRequestParams, 'body' | 'json'>, Failure> {
   const body = given(params, 'body');
   if (body !== undefined && typeof body !== 'string') {
@@ -90,10 +70,8 @@ function parseContent(params: Json): Result<Pick<HttpRequestParams, 'body' | 'js
   return ok({ body, json });
 }
 
-function parseResponseAs(params: Json): Result<'text' | 'json', Failure> {
+function parseResponseAs(params: Json): Result<'text' | 'json' | 'artifact', Failure> {
   const responseAs = given(params, 'response_as') ?? 'text';
-  if (responseAs === 'text' || responseAs === 'json') return ok(responseAs);
-  if (responseAs === 'artifact')
-    return err(invalidParams(NAME, 'response_as', 'artifact needs a blob store, which this version has not'));
-  return err(invalidParams(NAME, 'response_as', 'must be text or json'));
+  if (responseAs === 'text' || responseAs === 'json' || responseAs === 'artifact') return ok(responseAs);
+  return err(invalidParams(NAME, 'response_as', 'must be text, json or artifact'));
 }

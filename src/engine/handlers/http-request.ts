@@ -1,32 +1,13 @@
-import type { Failure } from '../../core/failure.ts';
 import { canonicalJson, type Json } from '../../core/json.ts';
-import {
-  carriesIdempotencyKey,
-  type Header,
-  withDefaultHeader,
-} from '../../core/network/outbound-headers.ts';
 import { shownUrl } from '../../core/network/outbound-url.ts';
-import type { HttpEffects, OutboundProblem, OutboundRequest } from '../../ports/effects.ts';
+import { storableText } from '../../core/storable-text.ts';
+import type { HttpEffects } from '../../ports/effects.ts';
 import type { StepCall, StepHandler, StepOutcome } from '../../ports/step-handler.ts';
-import { toJson } from '../../core/call-output.ts';
+import { artifactIdOf, storeArtifact } from './artifacts.ts';
 import { type HttpRequestParams, parseHttpRequestParams } from './http-request-params.ts';
-import { retryAfterMs } from './retry-after.ts';
-import { cutText, lineText, storableText } from '../../core/storable-text.ts';
+import { parseBody, problemFailure, requestOf, statusFailure, textOf } from './outbound-call.ts';
 
 const NAME = 'http_request';
-
-/** Longest body kept in the details of a failure [HTTP-4]. */
-const MAX_ERROR_BODY_BYTES = 64 * 1024;
-
-/** Headers that say nothing about the caller, so that a redirect to another origin may keep them. */
-const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
-  'accept',
-  'accept-encoding',
-  'accept-language',
-  'content-type',
-  'idempotency-key',
-  'user-agent',
-]);
 
 export interface HttpRequestSettings {
   /** The process setting of [NET-6]; default false. Must be the one the HTTP client was made with. */
@@ -69,100 +50,27 @@ async function request(
   params: HttpRequestParams,
   call: StepCall,
 ): Promise<StepOutcome> {
-  const result = await effects.send(outboundRequest(params, call));
-  if (!result.ok) return { ok: false, failure: problemFailure(result.reason, result.message) };
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(result.body);
-  const answer: Answer = { status: result.status, headers: result.headers, text };
-  if (result.status >= 200 && result.status <= 399) return success(answer, params);
-  return { ok: false, failure: statusFailure(answer, params, call.nowMs) };
-}
-
-interface Answer {
-  readonly status: number;
-  readonly headers: readonly Header[];
-  readonly text: string;
-}
-
-function outboundRequest(params: HttpRequestParams, call: StepCall): OutboundRequest {
-  let headers: readonly Header[] = params.headers;
   const body = params.json === undefined ? params.body : canonicalJson(params.json);
-  if (body !== undefined && body !== '')
-    headers = withDefaultHeader(headers, 'Content-Type', 'application/json');
-  if (carriesIdempotencyKey(params.method)) {
-    headers = withDefaultHeader(headers, 'Idempotency-Key', headerSafe(call.idempotencyKey));
+  const result = await effects.send(requestOf({ ...params, body, contentType: 'application/json' }, call));
+  if (!result.ok) return { ok: false, failure: problemFailure(NAME, result.reason, result.message) };
+  const { status, headers } = result;
+  if (status < 200 || status > 399) {
+    const answer = { status, headers, text: textOf(result.body) };
+    return { ok: false, failure: statusFailure(NAME, answer, params, call.nowMs) };
   }
-  return {
-    method: params.method,
-    url: params.url,
-    headers,
-    // The call does not say which values came from a credential [NET-4], so none of the author's own headers follows
-    // a redirect to another origin.
-    secretHeaders: params.headers
-      .map(([name]) => name)
-      .filter((name) => !HARMLESS_HEADERS.has(name.toLowerCase())),
-    ...(body === undefined ? {} : { body }),
-    timeoutMs: Math.max(0, Math.min(params.timeoutMs, call.remainingTimeMs())),
-    maxResponseBytes: params.maxResponseBytes,
-    signal: call.signal,
-  };
+  if (params.responseAs === 'artifact') {
+    const artifact = await storeArtifact(NAME, call, artifactIdOf(call), result);
+    return artifact.ok
+      ? { ok: true, output: { status, artifact: artifact.value } }
+      : { ok: false, failure: artifact.error };
+  }
+  return success(status, textOf(result.body), params);
 }
 
-/** Block ids may be any text; what a header cannot carry is percent-encoded, so that the key stays unique and stable. */
-function headerSafe(text: string): string {
-  return /^[\x21-\x7e]*$/.test(text) ? text : encodeURIComponent(storableText(text));
-}
-
-function success(answer: Answer, params: HttpRequestParams): StepOutcome {
-  const { status } = answer;
-  if (params.responseAs === 'text') return { ok: true, output: { status, body: storableText(answer.text) } };
-  const body = parseBody(answer.text);
+function success(status: number, text: string, params: HttpRequestParams): StepOutcome {
+  if (params.responseAs === 'text') return { ok: true, output: { status, body: storableText(text) } };
+  const body = parseBody(text);
   if (body !== undefined) return { ok: true, output: { status, body } };
   const message = `${NAME}: the answer of ${shownUrl(new URL(params.url))} is not usable JSON`;
   return { ok: false, failure: { message, retryable: false, code: 'BAD_RESPONSE', details: { status } } };
-}
-
-/** The JSON of a body; undefined when it is none, or JSON that cannot be stored (NUL, lone surrogates, too deep). */
-function parseBody(text: string): Json | undefined {
-  try {
-    const json = toJson(JSON.parse(text.replace(/^\ufeff/, '')));
-    return json.ok ? json.value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function statusFailure(answer: Answer, params: HttpRequestParams, nowMs: number): Failure {
-  const { status } = answer;
-  const body = cutText(storableText(answer.text), MAX_ERROR_BODY_BYTES);
-  const waitMs = mayNameAWait(status) ? retryAfterMs(answer.headers, nowMs) : null;
-  return {
-    message: lineText(`${NAME}: ${params.method} ${shownUrl(new URL(params.url))} answered ${status}`),
-    retryable: status >= 500 || status === 408 || status === 425 || status === 429,
-    code: 'HTTP_ERROR',
-    details: waitMs === null ? { status, body } : { status, body, retry_after_ms: waitMs },
-    ...(waitMs === null ? {} : { retryAfterMs: waitMs }),
-  };
-}
-
-/** Statuses whose `Retry-After` counts: those of the table of [HTTP-4], and 503, for which HTTP made the header. */
-function mayNameAWait(status: number): boolean {
-  return status === 408 || status === 425 || status === 429 || status === 503;
-}
-
-/** `aborted` counts as time used up: after a cancel nobody asks for the class of the failure any more. */
-function problemFailure(reason: OutboundProblem, message: string): Failure {
-  const text = lineText(`${NAME}: ${message}`);
-  switch (reason) {
-    case 'blocked':
-      return { message: text, retryable: false, code: 'BLOCKED_URL' };
-    case 'too_large':
-      return { message: text, retryable: false, code: 'RESPONSE_TOO_LARGE' };
-    case 'dns':
-      return { message: text, retryable: true, code: 'DNS_ERROR' };
-    case 'network':
-      return { message: text, retryable: true, code: 'NETWORK_ERROR' };
-    case 'timeout':
-    case 'aborted':
-      return { message: text, retryable: true, code: 'TIMEOUT' };
-  }
 }

@@ -2,7 +2,17 @@ import type { AcceptStore } from './accept.ts';
 import type { CatalogStore } from './catalog.ts';
 import type { ChangeStore } from './changes.ts';
 import type { HandlerNameStore } from './handler-names.ts';
+import type { HistoryStore } from './history.ts';
+import type { BlobStore } from './blobs.ts';
+import type { CredentialStore } from './credentials.ts';
+import type { EventStore } from './events.ts';
+import type { ItemStore } from './items.ts';
+import type { ManyInstancesStore } from './many-instances.ts';
+import type { LimitStore } from './limits.ts';
 import type { ReadStore } from './reads.ts';
+import type { ScheduleStore } from './schedules.ts';
+import type { SessionStore } from './sessions.ts';
+import type { ShapeStore } from './shape.ts';
 import type { TurnStore } from './turn.ts';
 
 /**
@@ -15,6 +25,16 @@ export interface Store
     CatalogStore,
     ChangeStore,
     HandlerNameStore,
+    HistoryStore,
+    ScheduleStore,
+    SessionStore,
+    ManyInstancesStore,
+    EventStore,
+    BlobStore,
+    CredentialStore,
+    LimitStore,
+    ItemStore,
+    ShapeStore,
     ReadStore {
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@ import type { ContextView, StepCall } from '../../ports/step-handler.ts';
 import type { TaskLogLine } from '../client/tasks.ts';
 import type { Task } from '../client/wire.ts';
 import { StepError } from '../step-error.ts';
+import { NO_SERVICES } from './no-services.ts';
 
 /** Lines of one report that the server keeps. */
 const MAX_LOG_LINES = 1000;
@@ -41,6 +42,8 @@ export function taskCall(task: Task, parts: TaskCallParts): StepCall {
       parts.logs.push({ ts: new Date(parts.wallMs()).toISOString(), level, message });
     },
     nowMs: Date.parse(task.claimed_at ?? task.created_at),
+    gate: null,
+    services: NO_SERVICES,
   };
 }
 

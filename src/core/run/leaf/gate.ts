@@ -6,7 +6,10 @@ import type { Gate, Leaf } from '../frame.ts';
 import { type Outcome, type Place, frameAt, scopeAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import type { InboxDone } from '../changes.ts';
+import { finishFact } from '../finish-fact.ts';
+import { takeEarlyAnswers } from '../early-answers.ts';
 import { completeLeaf, failLeaf } from './end-leaf.ts';
+import { prepareGate } from './prepare-gate.ts';
 import { setDataWithin } from './merge-data.ts';
 
 const COMMENT_CHARACTERS_MAX = 4000;
@@ -23,7 +26,9 @@ export function openGate(draft: Draft, place: Place, block: StepBlock, leaf: Lea
       code: 'TEMPLATE_ERROR',
     });
   }
-  const gate = gateOf(block, input, prompt.value, draft.env.now);
+  const extras = prepareGate(draft, place, block, leaf);
+  if (!extras.ok) return failLeaf(draft, place, leaf, extras.error);
+  const gate = { ...gateOf(block, input, prompt.value, draft.env.now), ...extras.value };
   const waiting: Leaf = {
     ...leaf,
     state: 'waiting',
@@ -54,11 +59,10 @@ function gateOf(block: StepBlock, input: HumanInput, prompt: Json, now: number):
 }
 
 function useEarlyAnswers(draft: Draft, place: Place, block: StepBlock): void {
-  const answers = draft.earlyAnswers.get(block.id) ?? [];
-  draft.earlyAnswers.delete(block.id);
-  for (const { seq, fact } of answers) {
-    const payload = fact.kind === 'signal' ? fact.payload : null;
-    draft.finishInbox({ seq, disposition: answerGate(draft, place, block, payload) });
+  const iteration = innerIteration(frameAt(draft, place));
+  for (const answer of takeEarlyAnswers(draft, block.id, iteration)) {
+    const payload = answer.fact.kind === 'signal' ? answer.fact.payload : null;
+    finishFact(draft, answer, answerGate(draft, place, block, payload));
   }
 }
 
@@ -78,7 +82,32 @@ export function answerGate(
   const answer = parseAnswer(leaf.gate, payload);
   if (answer === null) return 'rejected';
   if (leaf.gate.kind === 'outcome') return answerOutcome(draft, place, leaf, answer);
-  if (!setDataWithin(draft, jsonObject([[leaf.gate.storeAs, answer.value]]))) return 'rejected';
+  return passGate(draft, place, block, leaf, answer) ? 'applied' : 'rejected';
+}
+
+/** [WAIT-4]: the events that a gate waited for are there. It opens as by the answer `yes`, whatever its choices are. */
+export function openByEvents(draft: Draft, place: Place, block: StepBlock): void {
+  const { leaf } = frameAt(draft, place);
+  if (leaf === null || passGate(draft, place, block, leaf, { value: 'yes', comment: null })) return;
+  // The events are consumed and will not come again: waiting on would be waiting for ever.
+  failLeaf(draft, place, leaf, {
+    message: `the context is too large to take in that the events of ${block.id} have come`,
+    retryable: false,
+    code: 'CONTEXT_TOO_LARGE',
+  });
+}
+
+/** [HI-4]: the row, the stored value, and the step goes on. False when the context has no room for the value. */
+function passGate(
+  draft: Draft,
+  place: Place,
+  block: StepBlock,
+  leaf: Leaf,
+  answer: { readonly value: string; readonly comment: string | null },
+): boolean {
+  const frame = frameAt(draft, place);
+  const storeAs = leaf.gate?.storeAs ?? block.id;
+  if (!setDataWithin(draft, jsonObject([[storeAs, answer.value]]))) return false;
   draft.addRow({
     blockId: block.id,
     iteration: innerIteration(frame),
@@ -98,7 +127,7 @@ export function answerGate(
     gate: null,
     passed: { ...leaf.passed, gate: true },
   });
-  return 'applied';
+  return true;
 }
 
 function parseAnswer(gate: Gate, payload: Json): { value: string; comment: string | null } | null {

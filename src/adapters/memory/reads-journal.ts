@@ -1,0 +1,31 @@
+import type { JournalRow, OutboxEntry } from '../../ports/store/reads.ts';
+import { type Tx, findInstance } from './database.ts';
+
+/** Newest first. */
+export function listJournal(
+  { db }: Tx,
+  tenantId: string | null,
+  id: string,
+  limit: number,
+): readonly JournalRow[] | null {
+  const row = findInstance(db, tenantId, id);
+  if (row === null) return null;
+  return db.journal
+    .of(id)
+    .values()
+    .toReversed()
+    .slice(0, limit)
+    .map((entry) => ({ ...entry, instanceId: id, tenantId: row.tenantId, actor: null }));
+}
+
+export function listWebhookOutbox(
+  { db }: Tx,
+  tenantId: string | null,
+  limit: number,
+): readonly OutboxEntry[] {
+  return db.outbox
+    .values()
+    .filter((entry) => tenantId === null || entry.tenantId === tenantId)
+    .toReversed()
+    .slice(0, limit);
+}

@@ -1,0 +1,42 @@
+import { referencedIds, withoutSecrets } from '../core/credentials/references.ts';
+import type { Failure } from '../core/failure.ts';
+import { isJsonObject, type JsonObject } from '../core/json.ts';
+import type { CallOutcome, HandlerCall } from './call-handler.ts';
+import { resolveCredentials } from './resolve-credentials.ts';
+import type { TurnDeps } from './turn-deps.ts';
+
+/**
+ * True when the params of a call refer to credentials and the handler takes them outside. Built-in handlers that only
+ * compute would write what they are given into rows; they see the references as they stand ([CRED-3]).
+ */
+export function mayUseCredentials(deps: TurnDeps, { handler, dispatch }: HandlerCall): boolean {
+  if (handler.kind === 'pure' && !deps.handlers.userNames.includes(handler.name)) return false;
+  return referencedIds(dispatch.params).size > 0;
+}
+
+/** Calls with the secrets in place ([CRED-1]); no failure, and no stub of a dry run, repeats them ([CRED-3]). */
+export async function callWithCredentials(
+  deps: TurnDeps,
+  call: HandlerCall,
+  run: (deps: TurnDeps, call: HandlerCall) => Promise<CallOutcome>,
+): Promise<CallOutcome> {
+  const { dispatch, record, nowMs } = call;
+  const resolved = await resolveCredentials(deps, record.tenantId, dispatch.params, nowMs);
+  if (!resolved.ok) return { ok: false, failure: resolved.error };
+  const { params, secrets } = resolved.value;
+  const outcome = await run(deps, { ...call, dispatch: { ...dispatch, params } });
+  if (!outcome.ok) return { ...outcome, failure: cleaned(outcome.failure, secrets) };
+  return record.dryRun ? { ...outcome, output: withoutSecrets(outcome.output, secrets) } : outcome;
+}
+
+function cleaned(failure: Failure, secrets: readonly string[]): Failure {
+  const shown: JsonObject = { message: failure.message, details: failure.details ?? null };
+  const clean = withoutSecrets(shown, secrets);
+  if (!isJsonObject(clean) || typeof clean['message'] !== 'string') return failure;
+  const { message, details } = clean;
+  return {
+    ...failure,
+    message,
+    ...(failure.details === undefined || details === undefined ? {} : { details }),
+  };
+}

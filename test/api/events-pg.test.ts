@@ -1,0 +1,3 @@
+import { describeEventApi } from './describe-events.ts';
+
+describeEventApi('PostgreSQL');
