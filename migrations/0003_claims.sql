@@ -27,12 +27,13 @@ RETURN json_build_object(
     'instanceId', i.parent_instance_id, 'blockId', i.parent_block_id,
     'iteration', i.parent_iteration, 'entry', i.parent_entry) END,
   'depth', i.depth, 'sessionId', i.session_id, 'dryRun', i.dry_run, 'dryRunAutoApprove', i.dry_run_auto_approve,
+  'dryRunRealTime', i.dry_run_real_time,
   'createdAt', stepwell.to_ms(i.created_at), 'startedAt', stepwell.to_ms(i.started_at),
   'runNo', i.run_no, 'runId', i.run_id, 'rev', i.rev, 'totalSteps', i.total_steps,
   'recoveryCount', i.recovery_count, 'cancelRequestedAt', stepwell.to_ms(i.cancel_requested_at),
   'currentStep', CASE WHEN i.current_step IS NOT NULL THEN json_build_object('blockId', i.current_step -> 0,
-    'startedAt', i.current_step -> 1, 'attempt', coalesce(i.current_step -> 2, '0')) END,
-  'hasHistory', i.has_history);
+    'startedAt', i.current_step -> 1, 'attempt', coalesce(i.current_step -> 2, '0'), 'resource', i.current_step -> 3) END,
+  'hasHistory', i.has_history, 'shape', i.shape, 'budget', i.budget, 'usage', i.usage);
 
 CREATE FUNCTION stepwell.frames_json(i stepwell.task_instances) RETURNS json
 LANGUAGE plpgsql VOLATILE AS $$
@@ -69,9 +70,12 @@ BEGIN
       -- Held back: not begun and not yet due, or without a free slot (RULINGS A26).
       'mayRun', NOT (i.state = 'scheduled' AND i.next_fire_at > p_now AND (i.started_at IS NULL OR i.waits_for_slot)),
       'instance', stepwell.instance_json(i),
+      'hooks', i.hooks_pending,
       'root', i.root_frame,
       'frames', CASE WHEN i.rev > 0 THEN stepwell.frames_json(i) END,
-      'inbox', CASE WHEN i.wake_seq > 0 THEN stepwell.inbox_json(i.tenant_id, i.id, 0) END
+      'inbox', CASE WHEN i.wake_seq > 0 THEN stepwell.inbox_json(i.tenant_id, i.id, 0) END,
+      'breakers', (SELECT json_agg(b.handler) FROM stepwell.circuit_breakers b
+        WHERE b.tenant_id = i.tenant_id AND b.failure_count > 0 AND b.state <> 'closed')
     ) ORDER BY u.position), '[]')
     FROM unnest(p_ids) WITH ORDINALITY AS u(id, position)
     JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id]));
@@ -128,6 +132,19 @@ BEGIN
   ORDER BY k.tenant_id, k.key;
 END $$;
 
+-- Cleanup hooks of an ended instance that make no progress are given up: an end is never taken back ([HOOK-3]).
+CREATE FUNCTION stepwell.give_up_hooks(p_tenant text, p_instance uuid, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  INSERT INTO stepwell.journal (tenant_id, instance_id, id, kind, details, created_at)
+  SELECT i.tenant_id, i.id, stepwell.uuid_v7(p_now), 'hooks_given_up', jsonb_build_object('next', i.hooks_pending -> 'next'), p_now
+  FROM stepwell.task_instances i WHERE i.id = p_instance AND (i.tenant_id = p_tenant) IS TRUE;
+  UPDATE stepwell.task_instances i
+  SET due_at = NULL, lease_until = NULL, lease_token = NULL, lease_owner = NULL, claims_without_progress = 0, open_waits = 0,
+    hooks_pending = NULL
+  WHERE i.id = p_instance AND (i.tenant_id = p_tenant) IS TRUE;
+END $$;
+
 -- More than 20 claims in a row without a committed change: the run is paused instead (RULINGS B7).
 CREATE FUNCTION stepwell.pause_without_progress(p_ids uuid[], p_now timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
@@ -135,6 +152,10 @@ DECLARE
   r record;
 BEGIN
   FOR r IN SELECT i.id, i.tenant_id, i.state, i.concurrency_key FROM stepwell.task_instances i WHERE i.id = ANY (p_ids) LOOP
+    IF stepwell.is_terminal(r.state) THEN
+      PERFORM stepwell.give_up_hooks(r.tenant_id, r.id, p_now);
+      CONTINUE;
+    END IF;
     UPDATE stepwell.task_instances i
     SET state = 'paused', next_fire_at = NULL, due_at = NULL, lease_until = NULL, lease_token = NULL, lease_owner = NULL,
       claims_without_progress = 0, metadata = i.metadata || '{"paused_reason": "no_progress"}', updated_at = p_now
@@ -364,8 +385,9 @@ LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   RETURN EXISTS (
     SELECT 1 FROM stepwell.task_instances i
-    WHERE i.id = p_instance AND i.root_frame -> 'leaf' ? 'dispatchedAt' AND NOT i.root_frame -> 'leaf' ? 'state'
-      AND NOT i.root_frame -> 'leaf' ? 'reason'
+    WHERE i.id = p_instance AND (i.hooks_pending ? 'called'
+      OR (i.root_frame -> 'leaf' ? 'dispatchedAt' AND NOT i.root_frame -> 'leaf' ? 'state'
+        AND NOT i.root_frame -> 'leaf' ? 'reason'))
   ) OR EXISTS (
     SELECT 1 FROM stepwell.execution_tree f
     WHERE f.instance_id = p_instance AND f.frame -> 'leaf' ? 'dispatchedAt' AND NOT f.frame -> 'leaf' ? 'state'
@@ -409,7 +431,7 @@ BEGIN
   ) e;
   IF v_ids IS NOT NULL THEN
     UPDATE stepwell.task_instances i SET lease_until = NULL, lease_token = NULL, lease_owner = NULL
-    WHERE i.id = ANY (v_ids) AND stepwell.is_terminal(i.state);
+    WHERE i.id = ANY (v_ids) AND stepwell.is_terminal(i.state) AND i.hooks_pending IS NULL;
     SELECT array_agg(c.id ORDER BY c.position), array_agg(c.id) FILTER (WHERE c.alone)
     INTO v_ids, v_alone
     FROM (
@@ -448,7 +470,7 @@ DECLARE
   v_taken uuid[];
   v_status text;
 BEGIN
-  SELECT i.id, i.state, i.due_at, i.lease_until, i.lease_token, i.wake_seq INTO r
+  SELECT i.id, i.state, i.due_at, i.lease_until, i.lease_token, i.wake_seq, i.hooks_pending IS NOT NULL AS hooks INTO r
   FROM stepwell.task_instances i
   WHERE i.id = p_instance AND (p_tenant IS NULL OR i.tenant_id = p_tenant)
   FOR NO KEY UPDATE;
@@ -463,7 +485,7 @@ BEGIN
   END IF;
 
   v_status := CASE
-    WHEN NOT p_operator AND stepwell.is_terminal(r.state) THEN 'terminal'
+    WHEN NOT p_operator AND stepwell.is_terminal(r.state) AND NOT r.hooks THEN 'terminal'
     WHEN r.lease_until > v_now AND NOT (p_operator AND p_take_over) THEN 'held'
     WHEN p_operator OR r.lease_until IS NOT NULL OR r.due_at <= v_now THEN NULL
     ELSE 'not_due'
@@ -539,7 +561,7 @@ BEGIN
     SET lease_until = NULL, lease_token = NULL, lease_owner = NULL,
       state = CASE WHEN i.state = 'running' THEN 'scheduled' ELSE i.state END,
       next_fire_at = CASE WHEN i.state = 'running' THEN v_now ELSE i.next_fire_at END,
-      due_at = CASE WHEN stepwell.is_terminal(i.state) THEN NULL ELSE v_now END,
+      due_at = CASE WHEN stepwell.is_terminal(i.state) AND i.hooks_pending IS NULL THEN NULL ELSE v_now END,
       claims_without_progress = greatest(0, i.claims_without_progress - 1),
       updated_at = v_now
     FROM jsonb_to_recordset(p_leases) AS x("tenantId" text, "instanceId" uuid, epoch bigint, "leaseToken" uuid)
@@ -571,7 +593,7 @@ BEGIN
   END IF;
   v_now := stepwell.sw_now();
   PERFORM stepwell.count_take_over(array_agg(i.id)) FROM stepwell.task_instances i
-  WHERE i.id = ANY (v_ids) AND NOT stepwell.is_terminal(i.state) HAVING count(*) > 0;
+  WHERE i.id = ANY (v_ids) AND NOT (stepwell.is_terminal(i.state) AND i.hooks_pending IS NULL) HAVING count(*) > 0;
   INSERT INTO stepwell.audit_log (tenant_id, instance_id, id, event_type, from_state, to_state, created_at)
   SELECT i.tenant_id, i.id, stepwell.uuid_v7(v_now), 'state_transition', 'running', 'scheduled', v_now
   FROM stepwell.task_instances i WHERE i.id = ANY (v_ids) AND i.state = 'running'
@@ -582,7 +604,7 @@ BEGIN
       epoch = i.epoch + 1,
       state = CASE WHEN i.state = 'running' THEN 'scheduled' ELSE i.state END,
       next_fire_at = CASE WHEN i.state = 'running' THEN v_now ELSE i.next_fire_at END,
-      due_at = CASE WHEN stepwell.is_terminal(i.state) THEN NULL ELSE v_now END,
+      due_at = CASE WHEN stepwell.is_terminal(i.state) AND i.hooks_pending IS NULL THEN NULL ELSE v_now END,
       updated_at = v_now
     WHERE i.id = ANY (v_ids)
     RETURNING i.tenant_id, i.concurrency_key, i.state
@@ -615,5 +637,6 @@ BEGIN
     'dueAt', stepwell.to_ms((
       SELECT min(i.due_at) FROM stepwell.task_instances i WHERE i.lease_until IS NULL AND i.due_at IS NOT NULL)),
     'leaseUntil', stepwell.to_ms((
-      SELECT min(i.lease_until) FROM stepwell.task_instances i WHERE i.lease_until IS NOT NULL)));
+      SELECT min(i.lease_until) FROM stepwell.task_instances i WHERE i.lease_until IS NOT NULL)),
+    'scheduleAt', stepwell.to_ms((SELECT min(s.wake_at) FROM stepwell.schedules s WHERE s.wake_at IS NOT NULL)));
 END $$;

@@ -505,7 +505,7 @@ BEGIN
       ELSE stepwell.from_ms((t.settle ->> 'nextFireAt')::bigint) END,
     -- A settle decides from the row whether a fact came in after the last one the turn was given (RULINGS A5).
     due_at = CASE WHEN t.settle IS NULL THEN i.due_at
-      WHEN i.wake_seq > t.seen AND NOT stepwell.is_terminal(t.settles_to) THEN t.at
+      WHEN i.wake_seq > t.seen AND stepwell.is_terminal(t.settles_to) IS NOT TRUE THEN t.at
       ELSE stepwell.from_ms((t.settle ->> 'dueAt')::bigint) END,
     open_waits = CASE WHEN t.settle IS NULL THEN i.open_waits
       ELSE coalesce((t.settle ->> 'openWaits')::integer, 0) END,

@@ -17,7 +17,7 @@ export async function explainInstance(
   if (frontier === null) return notFound('instance', instanceId);
   const { instance, now } = frontier;
   const ended = isTerminal(instance.state);
-  const plan = ended ? null : await deps.definitions.plan(instance.tenantId, instance.sequenceId);
+  const plan = ended ? null : await deps.definitions.planOf(instance);
   const facts = {
     instanceId,
     state: instance.state,

@@ -1,6 +1,6 @@
 import type { Block } from '../core/definition/document.ts';
 import type { Gate } from '../core/run/frame.ts';
-import { currentList, type Plan } from '../core/run/plan.ts';
+import { currentList, innerIteration, type Plan } from '../core/run/plan.ts';
 import type { GateItem, InstanceView, ListGatesQuery } from '../ports/store/reads.ts';
 import type { UseCaseDeps } from './use-case.ts';
 
@@ -9,6 +9,8 @@ export interface Approval {
   readonly instance: InstanceView;
   readonly sequenceName: string;
   readonly blockId: string;
+  /** The pass of the gate, which an answer may name; empty outside loops. */
+  readonly iteration: string;
   readonly gate: Gate;
   /** As the author wrote it; null: the answer is stored under the block's id. */
   readonly storeAs: string | null;
@@ -22,8 +24,7 @@ export async function listApprovals(
   const { items, total } = await deps.store.listOpenGates(query);
   const approvals: Approval[] = [];
   for (const item of items) {
-    const { tenantId, sequenceId } = item.instance;
-    approvals.push(...approvalOf(item, await deps.definitions.plan(tenantId, sequenceId)));
+    approvals.push(...approvalOf(item, await deps.definitions.planOf(item.instance)));
   }
   return { items: approvals, total };
 }
@@ -33,5 +34,5 @@ function approvalOf({ instance, sequenceName, frame }: GateItem, plan: Plan | nu
   const block: Block | undefined = plan === null ? undefined : currentList(plan, frame)[frame.cursor];
   if (gate === null || block === undefined) return [];
   const storeAs = block.type === 'step' ? (block.wait_for_input?.store_as ?? null) : null;
-  return [{ instance, sequenceName, blockId: block.id, gate, storeAs }];
+  return [{ instance, sequenceName, blockId: block.id, iteration: innerIteration(frame), gate, storeAs }];
 }

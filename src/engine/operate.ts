@@ -3,15 +3,23 @@ import { cancelAtOnce } from '../core/run/advance.ts';
 import type { Settle } from '../core/run/changes.ts';
 import type { Draft } from '../core/run/draft.ts';
 import { applyFacts } from '../core/run/facts.ts';
+import { hasHooksToRun } from '../core/run/hooks/hooks-pending.ts';
+import { resumed } from '../core/run/limits/budget.ts';
+import { applyChanges, takeUnannounced } from '../core/run/reshape/apply-changes.ts';
 import { retryRun } from '../core/run/retry-run.ts';
 import { settle } from '../core/run/settle.ts';
+import { settleShifted, shiftTimers } from '../core/run/shift-timers.ts';
+import { withAlert } from '../core/run/sla.ts';
 import { type InstanceState, isTerminal } from '../core/run/states.ts';
 import type { Claim } from '../ports/store/turn.ts';
+import { invokeInterceptors } from './invoke-interceptors.ts';
 import { leaseOf } from './lease.ts';
+import { readShape } from './read-shape.ts';
 import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
 import { draftOf } from './turn-draft.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { hintsOf } from './turn-effects.ts';
+import { turnReads } from './turn-reads.ts';
 import { askTwice, untilAnswered } from './until-answered.ts';
 
 const TRIES_MAX = 5;
@@ -47,21 +55,30 @@ async function carryOut(
   now: number,
   operation: Operation,
 ): Promise<OperationAnswer | 'again'> {
-  const load = () => deps.definitions.plan(claim.tenantId, claim.instance.sequenceId);
-  const plan = await untilAnswered(deps.clock, load, (attempts) => attempts < TRIES_MAX);
-  if (plan === null) throw new Error(`the definition ${claim.instance.sequenceId} cannot be read`);
-  const draft = draftOf(deps, plan, claim, now);
-  const { ref } = leaseOf(claim, now, deps.clock);
+  const load = () => readShape(deps, claim.instance);
+  const shape = await untilAnswered(deps.clock, load, (attempts) => attempts < TRIES_MAX);
+  if (shape === null) throw new Error(`the definition ${claim.instance.sequenceId} cannot be read`);
+  const draft = draftOf(deps, shape, claim, now);
+  const lease = leaseOf(claim, now, deps.clock);
+  const { ref } = lease;
   const from = claim.instance.state;
   if (!isLegal(from, operation)) {
     await deps.store.releaseLeases([ref]);
     return { status: 'illegal', from };
   }
+  if (hasHooksToRun(claim.instance.hooks)) {
+    // What the end of the run before asks for comes first ([HOOK-1]).
+    await deps.store.releaseLeases([ref]);
+    return { status: 'busy' };
+  }
   const seenSeq = claim.inbox.reduce((seen, row) => Math.max(seen, row.seq), 0);
+  takeUnannounced(draft, claim.inbox);
   applyFacts(draft, claim.inbox);
   // A fact may have ended the run just now; one that had ended before is what a retry is for.
   if (draft.state === from || !draft.terminal) apply(deps, draft, operation);
-  const settled = settledBy(draft, operation);
+  const settled = settledBy(draft, operation, claim.inbox.length > 0);
+  if (draft.invocations.size > 0)
+    await invokeInterceptors(deps, { draft, reads: turnReads(deps.store, deps.clock, lease) });
   const turn = {
     ...ref,
     rev: claim.instance.rev,
@@ -82,6 +99,7 @@ async function carryOut(
 /** The table of [INS-10], without the transitions that only the engine makes. */
 function isLegal(from: InstanceState, operation: Operation): boolean {
   if (operation.kind === 'retry') return from === 'failed';
+  if (operation.kind === 'reschedule') return from === 'scheduled';
   switch (operation.state) {
     case 'cancelled':
       return !isTerminal(from);
@@ -99,10 +117,17 @@ function isLegal(from: InstanceState, operation: Operation): boolean {
 }
 
 function apply(deps: TurnDeps, draft: Draft, operation: Operation): void {
+  if (operation.kind === 'reschedule') return shiftTimers(draft, operation.offsetMs);
   if (operation.kind === 'retry') addMetadata(draft, operation.metadata);
-  if (operation.kind === 'retry' || draft.state === 'failed') retryRun(draft, deps.ids.newId());
-  else if (operation.state === 'cancelled') cancelAtOnce(draft);
-  else draft.transition(operation.state, { reason: 'operator' });
+  if (operation.kind === 'retry' || draft.state === 'failed') {
+    retryRun(draft, deps.ids.newId());
+    applyChanges(draft, Number.POSITIVE_INFINITY, { restarts: true });
+  } else if (operation.state === 'cancelled') cancelAtOnce(draft);
+  else {
+    const wasPaused = draft.state === 'paused';
+    draft.transition(operation.state, { reason: 'operator' });
+    if (wasPaused && operation.state === 'scheduled') resumed(draft);
+  }
 }
 
 function addMetadata(draft: Draft, metadata: JsonObject = {}): void {
@@ -111,10 +136,17 @@ function addMetadata(draft: Draft, metadata: JsonObject = {}): void {
 }
 
 /** What is left to wait for stays as it is; the state is the one that the operator chose. */
-function settledBy(draft: Draft, operation: Operation): Settle {
-  if (draft.rootEnd !== null || draft.terminal) return settle(draft);
+function settledBy(draft: Draft, operation: Operation, hadFacts: boolean): Settle {
+  return draft.rootEnd !== null || draft.terminal
+    ? settle(draft)
+    : withAlert(draft, settledOpen(draft, operation, hadFacts));
+}
+
+function settledOpen(draft: Draft, operation: Operation, hadFacts: boolean): Settle {
   const at = operation.kind === 'set_state' ? operation.nextFireAt : null;
   const openWaits = settleWaits(draft);
+  if (operation.kind === 'reschedule' && draft.state === 'scheduled')
+    return settleShifted(draft, operation.offsetMs, { openWaits, hadFacts });
   if (draft.state === 'scheduled') {
     return { state: 'scheduled', nextFireAt: at, dueAt: at ?? draft.env.now, openWaits, failure: null };
   }

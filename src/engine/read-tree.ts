@@ -8,7 +8,10 @@ import { foldTree } from './fold-tree.ts';
  * to show where items run side by side (`each:17`); null: the one that says most.
  */
 export async function readTree(
-  deps: { readonly store: Pick<Store, 'getFrontier' | 'listNodeRows' | 'listNodeRowsWithin'>; readonly definitions: Definitions },
+  deps: {
+    readonly store: Pick<Store, 'getFrontier' | 'listNodeRows' | 'listNodeRowsWithin'>;
+    readonly definitions: Definitions;
+  },
   tenantId: string | null,
   instanceId: string,
   pass: string | null = null,
@@ -20,7 +23,7 @@ export async function readTree(
   if (frontier === null || rows === null) return null;
   const { instance, frames } = frontier;
   if (instance.epoch === 0) return [];
-  const plan = await deps.definitions.plan(instance.tenantId, instance.sequenceId);
+  const plan = await deps.definitions.planOf(instance);
   if (plan === null) return [];
   const isLeased = instance.leaseUntil !== null && instance.leaseUntil > frontier.now;
   return foldTree(deps.store, tenantId, {

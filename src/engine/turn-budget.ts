@@ -1,6 +1,8 @@
+import type { Draft } from '../core/run/draft.ts';
 import type { CallOutcome } from './call-handler.ts';
 import type { Lease } from './lease.ts';
 import { STEPS_PER_TURN_AT_ONCE, type TurnDeps } from './turn-deps.ts';
+import { type PriorityYield, createPriorityYield } from './yield-to-priority.ts';
 
 /** Bounds of what pure leaves may gather before a commit (RULINGS A38). */
 const PURE_LEAVES_PER_COMMIT = 64;
@@ -20,19 +22,36 @@ export class TurnBudget {
   private pureBytes = 0;
   private pureSince = 0;
   private stopped = false;
+  private readonly priority: PriorityYield;
+  /** Nothing is begun until what runs has ended: a migration waits. */
+  isHeld = false;
 
   constructor(deps: TurnDeps, lease: Lease) {
     this.deps = deps;
     this.lease = lease;
+    this.priority = createPriorityYield(deps);
   }
 
   stop(): void {
     this.stopped = true;
   }
 
+  /** Between root blocks: when higher work is due, what is ready is left for a later turn and this one ends (13.1). */
+  async yieldToHigher(draft: Draft): Promise<void> {
+    if (!(await this.priority.isDue(draft))) return;
+    this.stopped = true;
+    draft.withdraw();
+    draft.runnableLeft = true;
+  }
+
+  /** Whether that has to be asked now. */
+  mayYield(draft: Draft): boolean {
+    return draft.ready.length > 0 && this.priority.mayBeDue(draft);
+  }
+
   mayStart(): boolean {
     const { maxStepsPerTurn, remainingTimeMs } = this.deps.limits;
-    if (this.stopped || !this.lease.maySpend()) return false;
+    if (this.stopped || this.isHeld || !this.lease.maySpend()) return false;
     if (remainingTimeMs !== null && remainingTimeMs() < RESERVE_MS) return false;
     return maxStepsPerTurn === 0 || this.stepsStarted < maxStepsPerTurn;
   }

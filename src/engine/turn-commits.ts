@@ -1,12 +1,15 @@
 import type { Settle } from '../core/run/changes.ts';
 import type { Draft } from '../core/run/draft.ts';
 import { applyFacts } from '../core/run/facts.ts';
+import { takeUnannounced } from '../core/run/reshape/apply-changes.ts';
 import type { InboxRow, TurnCommit, TurnVerdict } from '../ports/store/turn.ts';
+import { invokeInterceptors } from './invoke-interceptors.ts';
 import type { Lease } from './lease.ts';
 import { turnCommit } from './turn-commit.ts';
 import type { TurnClock } from './turn-clock.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { callEscalations, hintsOf } from './turn-effects.ts';
+import { turnReads } from './turn-reads.ts';
 
 /**
  * `granted` and `withheld`: it is stored, with or without its intents. `reload`: it was refused, another fact stands in
@@ -46,10 +49,15 @@ export class TurnCommits {
 
   takeInbox(draft: Draft, rows: readonly InboxRow[]): void {
     for (const row of rows) this.seenSeq = Math.max(this.seenSeq, row.seq);
+    takeUnannounced(draft, rows);
     applyFacts(draft, rows);
   }
 
   async send(draft: Draft, settled: Settle | null): Promise<Sent> {
+    if (draft.invocations.size > 0) {
+      const reads = turnReads(this.deps.store, this.deps.clock, this.lease);
+      await invokeInterceptors(this.deps, { draft, reads });
+    }
     const turn = turnCommit({
       ref: this.lease.ref,
       rev: this.rev,
@@ -85,7 +93,8 @@ export class TurnCommits {
     this.count += 1;
     this.wasWoken = verdict.inbox.length > 0;
     this.onStored();
-    if (verdict.granted) draft.grant();
+    draft.env.openBreakers = new Set(verdict.openBreakers);
+    if (verdict.granted) draft.grant(verdict.taken);
     else draft.withdraw();
     callEscalations(this.deps, draft);
     const hints = hintsOf(draft, turn);

@@ -171,6 +171,7 @@ export class Turn {
     if (isOutdated(draft, this.calls.size)) return this.readAfresh(draft);
     if (draft.rootEnd !== 'failed') await this.advance(draft);
     this.calls.dropCancelled(draft);
+    if (this.budget.mayYield(draft)) await this.budget.yieldToHigher(draft);
     const pure = draft.ready.filter((dispatch) => dispatch.pure);
     if (pure.length > 0 && this.budget.mayStart()) return this.runPure(draft, pure);
     if (pure.length > 0) draft.runnableLeft = true;

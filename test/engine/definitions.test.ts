@@ -26,6 +26,7 @@ function catalog(sizes: Readonly<Record<string, number>>) {
       if (state.hold) await new Promise<void>((resolve) => held.push(resolve));
       return sizes[id] === undefined ? null : { ...sequence({ definition: definitionOf(id) }), createdAt: 0 };
     },
+    listShapeChanges: () => Promise.resolve([]),
   };
   const release = (): void => {
     state.hold = false;

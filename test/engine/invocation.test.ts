@@ -139,7 +139,8 @@ describe('an invocation for messages', () => {
 
   it('does not report a message whose turn met a defect', async () => {
     const id = await start(step('a', 'quick'));
-    const broken = { plan: () => Promise.reject(new Error('a defect')) };
+    const fails = () => Promise.reject(new Error('a defect'));
+    const broken = { plan: fails, planOf: fails };
     engine = { ...engine, deps: { ...engine.deps, definitions: broken } };
     expect(await invoke([id])).toEqual(['done']);
     expect(world.log().join()).toContain('a turn broke off');

@@ -1,5 +1,6 @@
 import type { Frame, Leaf } from '../../core/run/frame.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
+import type { Denial, TakeAnswer, Taken } from '../../core/run/limits/takes.ts';
 import type { WorkerTask } from '../../ports/store/accept.ts';
 import type { Frontier, GateItem, InstanceView } from '../../ports/store/reads.ts';
 import type { Claim, Fact, InboxRow, InstanceRecord, TurnVerdict } from '../../ports/store/turn.ts';
@@ -40,6 +41,9 @@ export interface StoredFrame {
   readonly state?: Frame['state'];
   readonly startedAt: number;
   readonly leaf?: StoredLeaf;
+  readonly order?: NonNullable<Frame['order']>;
+  readonly traced?: string;
+  readonly alerted?: NonNullable<Frame['alerted']>;
 }
 
 /** A leaf without the members that have their value of LEAF_DEFAULTS; the checks it has passed are bits. */
@@ -64,7 +68,12 @@ const LEAF_DEFAULTS: Omit<Leaf, 'startedAt' | 'passed'> = {
 type OptionalLeafMember = { [K in keyof Leaf]-?: object extends Pick<Leaf, K> ? K : never }[keyof Leaf];
 
 /** Members without a default: absent when they say nothing. A record, so that the compiler asks for each of them. */
-const LEAF_OPTIONAL: Record<OptionalLeafMember, true> = { deadlineAt: true, cacheKey: true };
+const LEAF_OPTIONAL: Record<OptionalLeafMember, true> = {
+  deadlineAt: true,
+  cacheKey: true,
+  taken: true,
+  limit: true,
+};
 
 const LEAF_MEMBERS = Object.keys({ ...LEAF_DEFAULTS, ...LEAF_OPTIONAL }) as (keyof typeof LEAF_DEFAULTS)[];
 
@@ -75,6 +84,9 @@ export function storeFrame(frame: Frame): StoredFrame {
     ...(frame.detail.kind === 'root' ? {} : { detail: frame.detail }),
     ...(frame.state === 'open' ? {} : { state: frame.state }),
     ...(frame.leaf === null ? {} : { leaf: storeLeaf(frame.leaf) }),
+    ...(frame.order === undefined ? {} : { order: frame.order }),
+    ...(frame.traced === undefined ? {} : { traced: frame.traced }),
+    ...(frame.alerted === undefined ? {} : { alerted: frame.alerted }),
   };
 }
 
@@ -114,6 +126,9 @@ function readFrame({ b, n, i, f }: FrameAnswer): Frame {
     detail: f.detail ?? { kind: 'root' },
     state: f.state ?? 'open',
     startedAt: f.startedAt,
+    ...(f.order === undefined ? {} : { order: f.order }),
+    ...(f.traced === undefined ? {} : { traced: f.traced }),
+    ...(f.alerted === undefined ? {} : { alerted: f.alerted }),
   };
 }
 
@@ -157,20 +172,24 @@ export interface ClaimAnswer {
   readonly root: StoredFrame | null;
   readonly frames: readonly FrameAnswer[] | null;
   readonly inbox: readonly InboxAnswer[] | null;
+  readonly hooks: InstanceRecord['hooks'];
+  readonly breakers: readonly string[] | null;
 }
 
 export function readClaim(answer: ClaimAnswer): Claim {
+  const { instance, hooks = null } = answer;
   return {
-    tenantId: answer.instance.tenantId,
-    instanceId: answer.instance.id,
+    tenantId: instance.tenantId,
+    instanceId: instance.id,
     epoch: answer.epoch,
     leaseToken: answer.leaseToken,
     leaseUntil: answer.leaseUntil,
-    instance: answer.instance,
+    instance: hooks === null ? instance : { ...instance, hooks },
     frames: readFrames(answer.root, answer.frames),
     inbox: readInbox(answer.inbox),
     takenOver: answer.takenOver,
     mayRun: answer.mayRun,
+    ...(answer.breakers === null ? {} : { openBreakers: answer.breakers }),
   };
 }
 
@@ -187,6 +206,18 @@ export interface VerdictAnswer {
   readonly verdict: string;
   readonly granted: boolean | null;
   readonly inbox: readonly InboxAnswer[] | null;
+  readonly taken?: readonly TakenAnswer[] | null;
+  readonly breakers?: readonly string[] | null;
+}
+
+/** What limits say to one intent; `denied` names the limit. */
+type TakenAnswer =
+  | { readonly taken: Omit<Taken, 'rate'> }
+  | { readonly denied: Denial; readonly until: number | null };
+
+function readTaken(answer: TakenAnswer): TakeAnswer {
+  if ('taken' in answer) return { granted: true, taken: answer.taken };
+  return { granted: false, reason: answer.denied, until: answer.until };
 }
 
 export interface VerdictsAnswer {
@@ -194,11 +225,17 @@ export interface VerdictsAnswer {
   readonly verdicts: readonly VerdictAnswer[];
 }
 
-export function readVerdict({ verdict, granted, inbox }: VerdictAnswer): TurnVerdict {
+export function readVerdict({ verdict, granted, inbox, taken, breakers }: VerdictAnswer): TurnVerdict {
   switch (verdict) {
     case 'ok':
     case 'already':
-      return { verdict, granted: granted ?? false, inbox: readInbox(inbox) };
+      return {
+        verdict,
+        granted: granted ?? false,
+        inbox: readInbox(inbox),
+        ...(taken === null || taken === undefined ? {} : { taken: taken.map(readTaken) }),
+        ...(breakers === null || breakers === undefined ? {} : { openBreakers: breakers }),
+      };
     case 'fenced':
     case 'refused':
     case 'busy':

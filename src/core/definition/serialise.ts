@@ -16,7 +16,7 @@ export function serialiseSequence(document: SequenceDocument): JsonObject {
 }
 
 /** One block with everything below it. The depth of blocks is bounded, so the recursion is too. */
-function serialiseBlock(block: Block): JsonObject {
+export function serialiseBlock(block: Block): JsonObject {
   switch (block.type) {
     case 'step':
       return {

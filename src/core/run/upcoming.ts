@@ -1,6 +1,6 @@
 import type { Draft } from './draft.ts';
 import type { Frame } from './frame.ts';
-import { type PlanNode, currentListIndex } from './plan.ts';
+import { type Plan, type PlanNode, currentList, currentListIndex } from './plan.ts';
 
 /**
  * True while the run may still reach a block: it stands at or behind a cursor, or inside a loop that may have another
@@ -18,7 +18,7 @@ export function mayStillCome(draft: Draft, blockId: string): boolean {
     const byBranch = (branch: number | null): Frame | undefined =>
       owned.find((frame) => frame.branch === branch);
     const list = byBranch(listIndex) ?? byBranch(null);
-    return inRepeat || (list !== undefined && isAhead(list, node));
+    return inRepeat || (list !== undefined && isAhead(draft, list, node));
   }
   return true;
 }
@@ -37,10 +37,14 @@ function isRepeating(draft: Draft, blockId: string): boolean {
 }
 
 function repeats({ detail, state }: Frame): boolean {
-  return state === 'open' && (detail.kind === 'loop' || detail.kind === 'for_each');
+  return state === 'open' && (detail.kind === 'loop' || detail.kind === 'for_each' || detail.kind === 'fan_out');
 }
 
-function isAhead(frame: Frame, node: PlanNode): boolean {
+function indexInRun(plan: Plan, frame: Frame, node: PlanNode): number {
+  return currentList(plan, frame).findIndex((block) => block.id === node.block.id);
+}
+
+function isAhead(draft: Draft, frame: Frame, node: PlanNode): boolean {
   const { detail } = frame;
   const { listIndex } = node;
   if (frame.state !== 'open') return false;
@@ -50,6 +54,8 @@ function isAhead(frame: Frame, node: PlanNode): boolean {
     return detail.kind === 'try_catch' && listIndex > currentListIndex(frame);
   }
   // The gate of the leaf at the cursor is not asked twice in a pass.
-  if (node.index === frame.cursor) return frame.leaf === null || !frame.leaf.passed.gate;
-  return node.index > frame.cursor;
+  const { order } = frame;
+  const index = order === undefined ? node.index : indexInRun(draft.plan, frame, node);
+  if (index === frame.cursor) return frame.leaf === null || !frame.leaf.passed.gate;
+  return index > frame.cursor;
 }

@@ -23,7 +23,7 @@ export async function listDeadLetters(
 
 async function deadLetterOf(deps: UseCaseDeps, instance: InstanceView): Promise<DeadLetter> {
   // Definitions are kept in memory: runs of one version are read once.
-  const plan = await deps.definitions.plan(instance.tenantId, instance.sequenceId);
+  const plan = await deps.definitions.planOf(instance);
   const blockId = instance.failure?.blockId ?? null;
   const block = blockId === null ? undefined : plan?.nodes.get(blockId)?.block;
   const handler = block?.type === 'step' ? block.handler : null;

@@ -1,19 +1,26 @@
 import type { StepBlock } from '../../definition/document.ts';
-import { resolveTemplates } from '../../expressions/template.ts';
 import type { Failure } from '../../failure.ts';
 import type { Json } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import type { HandlerKind } from '../env.ts';
 import type { Leaf } from '../frame.ts';
 import { idempotencyKey } from '../idempotency-key.ts';
+import { attemptOf, beforeOf, traceBefore } from '../interceptors/traces.ts';
+import { askFirst, demandOf, takenWith } from '../limits/ask.ts';
+import { handlerOf } from '../limits/breaker-outcome.ts';
+import { mayBegin } from '../limits/budget.ts';
+import { withResource } from '../limits/resource.ts';
+import type { Takes } from '../limits/takes.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import { contextView, viewScope } from './context-view.ts';
 import { settleAttempt } from './attempt.ts';
 import { boundByDeadline } from './deadline.ts';
 import { completeLeaf, failLeaf, isProtected } from './end-leaf.ts';
-import { lookUp, withCacheKey } from './result-cache.ts';
+import { keepResult, lookUp, withCacheKey } from './result-cache.ts';
+import { resolveParams } from './raw-params.ts';
 import { parseSleep, startSleep } from './sleep.ts';
+import { stubOf } from './stub.ts';
 import { resolveUncertain } from './uncertain.ts';
 import { createWorkerTask } from './worker-task.ts';
 
@@ -29,35 +36,60 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
     const uncertain = resolveUncertain(draft, place, block, leaf);
     if (uncertain !== null) return uncertain;
   }
-  const kind = draft.env.kindOf(block.handler);
+  if (!mayBegin(draft)) return 'open';
+  const handler = handlerOf(block, leaf);
+  const kind = draft.env.kindOf(handler);
   if (kind === 'elsewhere') return leaveToOthers(draft, place, block, leaf);
-  const occupies = kind === 'effect' && block.handler !== 'sleep' && !draft.record.dryRun;
-  const timeoutMs = block.timeout ?? draft.env.defaultsOf(block.handler).timeoutMs ?? null;
+  const occupies = kind === 'effect' && handler !== 'sleep' && !draft.record.dryRun;
+  const timeoutMs = block.timeout ?? draft.env.defaultsOf(handler).timeoutMs ?? null;
   if (occupies && (draft.room <= 0 || draft.env.fits?.(timeoutMs) === false)) {
     draft.runnableLeft = true;
     if (leaf.dispatchedAt === null && mayHaveRun(draft, place, block)) markAsRun(draft, place, leaf);
     return 'open';
   }
-  const resolved = resolveTemplates(block.params ?? {}, viewScope(draft, place, block, leaf.attempt));
+  const demand = demandOf(draft, place, block, leaf);
+  if (demand.kind === 'broken') return failLeaf(draft, place, leaf, templateError(demand.message));
+  const takes = demand.kind === 'takes' ? demand.takes : null;
+  const scope = withResource(viewScope(draft, place, block, leaf.attempt), leaf);
+  const resolved = resolveParams(handler, block.params ?? {}, scope);
+  const cached = lookUp(draft, place, block, leaf);
+  if (cached.kind === 'unknown') return 'open';
+  // The token of a plain call rides with its intent; all else goes on once it has what it needs.
+  const rides = occupies && resolved.ok && (cached.kind === 'off' || cached.kind === 'miss');
+  if (takes !== null && !(rides && takes.breaker === undefined && takes.pool === undefined)) {
+    if (draft.room <= 0) {
+      draft.runnableLeft = true;
+      return 'open';
+    }
+    const began = leaf.dispatchedAt ?? (mayHaveRun(draft, place, block) ? draft.env.now : null);
+    askFirst(draft, place, { ...leaf, dispatchedAt: began }, takes);
+    return 'open';
+  }
   if (!resolved.ok) {
     return failLeaf(draft, place, leaf, templateError(resolved.error.message));
   }
   const params = resolved.value ?? {};
-  const cached = lookUp(draft, place, block, leaf);
   switch (cached.kind) {
-    case 'unknown':
-      return 'open';
     case 'broken':
       return failLeaf(draft, place, leaf, templateError(cached.message));
     case 'hit':
-      return settleAttempt(draft, place, block, withCacheKey(leaf, null), { ok: true, output: cached.value });
+      // What a dry run has cached may be a stub. The hit counts as an attempt for the trace ([CACHE-2]).
+      return settleAttempt(
+        draft,
+        place,
+        block,
+        { ...withCacheKey(leaf, null), dispatchedAt: draft.env.now },
+        { ok: true, output: cached.value, stub: draft.record.dryRun },
+      );
     case 'off':
     case 'miss':
       return execute(draft, place, block, withCacheKey(leaf, cached.kind === 'miss' ? cached.key : null), {
         params,
+        handler,
         kind,
         occupies,
         timeoutMs,
+        takes,
       });
   }
 }
@@ -74,32 +106,40 @@ function execute(
   leaf: Leaf,
   call: {
     readonly params: Json;
+    readonly handler: string;
     readonly kind: Exclude<HandlerKind, 'elsewhere'>;
     readonly occupies: boolean;
     readonly timeoutMs: number | null;
+    readonly takes: Takes | null;
   },
 ): Outcome {
-  const { params, kind } = call;
-  if (block.handler === 'sleep') {
+  const { params, kind, handler } = call;
+  if (handler === 'sleep') {
     return startSleep(draft, place, block, leaf, parseSleep(params));
   }
   switch (kind) {
     case 'unavailable':
       return failLeaf(draft, place, leaf, {
-        message: `the handler ${block.handler} is not available in this release`,
+        message: `the handler ${handler} is not available in this release`,
         retryable: false,
         code: 'HANDLER_NOT_AVAILABLE',
       });
     case 'worker':
-      if (draft.record.dryRun) {
-        return completeLeaf(draft, place, leaf, { dry_run: true, handler: block.handler, would: { params } });
-      }
+      if (draft.record.dryRun) return completeByStub(draft, place, block, leaf, params);
       return createWorkerTask(draft, place, block, leaf, params);
     case 'pure':
     case 'effect':
-      requestCall(draft, place, block, leaf, { params, pure: !call.occupies, timeoutMs: call.timeoutMs });
+      requestCall(draft, place, block, leaf, { ...call, pure: !call.occupies });
       return 'open';
   }
+}
+
+/** [DRY-1]: a worker's step makes no task. */
+function completeByStub(draft: Draft, place: Place, block: StepBlock, leaf: Leaf, params: Json): Outcome {
+  traceBefore(draft, attemptOf(frameAt(draft, place), block, leaf));
+  const stub = stubOf(handlerOf(block, leaf), params);
+  keepResult(draft, leaf, stub);
+  return completeLeaf(draft, place, { ...leaf, dispatchedAt: draft.env.now }, stub);
 }
 
 /**
@@ -142,8 +182,10 @@ function requestCall(
   leaf: Leaf,
   call: {
     readonly params: Json;
+    readonly handler: string;
     readonly pure: boolean;
     readonly timeoutMs: number | null;
+    readonly takes: Takes | null;
   },
 ): void {
   const frame = frameAt(draft, place);
@@ -156,23 +198,26 @@ function requestCall(
     wakeAt: null,
     dispatchedAt: draft.env.now,
     redeliveries: leaf.dispatchedAt === null ? leaf.redeliveries : leaf.redeliveries + 1,
+    ...(call.takes === null ? {} : takenWith(leaf, call.takes)),
   };
   if (!call.pure) {
     draft.room -= 1;
-    draft.intend(frame, running);
+    draft.intend(frame, running, call.takes === null ? null : { before: leaf, takes: call.takes });
   }
+  const before = beforeOf(draft, frame, attemptOf(frame, block, leaf));
   draft.ready.push({
+    ...(before === null ? {} : { before }),
     frameKey: place.key,
     blockId: block.id,
     iteration: innerIteration(frame),
-    handler: block.handler,
+    handler: call.handler,
     params: call.params,
     attempt: leaf.attempt,
     redelivery: again,
     pure: call.pure,
     timeoutMs: boundByDeadline(draft, leaf, call.timeoutMs),
     shielded: isProtected(place, block),
-    context: contextView(draft, place, block, leaf.attempt),
+    context: withResource(contextView(draft, place, block, leaf.attempt), leaf),
     idempotencyKey: idempotencyKey(draft.record, leaf, block.id, innerIteration(frame)),
     intentFirst,
     leaf: running,
@@ -183,10 +228,11 @@ function requestCall(
  * RULINGS A22: the intent of a saga action is durable before the effect, so that it can be undone ([I33]), and the one of
  * an at-most-once step, so that it is not called again. So is that of a step for which it matters that it has begun, and
  * when: a cancel lets it finish (17.3), its deadline runs ([DL-1]), or its send window may shut meanwhile ([WIN-3]). After
- * a crash nothing else would say so.
+ * a crash nothing else would say so. A token is taken with the intent (RULINGS A32).
  */
 export function needsIntentFirst(draft: Draft, place: Place, block: StepBlock): boolean {
   if ((block.on_uncertain ?? 'retry') !== 'retry' || !block.cancellable) return true;
   if (block.deadline !== undefined || block.send_window !== undefined) return true;
+  if (block.rate_limit_key !== undefined || block.pool !== undefined) return true;
   return place.path.some((key) => draft.frames.get(key)?.detail.kind === 'saga');
 }

@@ -1,0 +1,80 @@
+import type { Json } from '../../../src/core/json.ts';
+import { injectBlocks, type Injected } from '../../../src/engine/inject-blocks.ts';
+import { migrateInstance, type Migrated, previewMigration } from '../../../src/engine/migrate-instance.ts';
+import { readTree } from '../../../src/engine/read-tree.ts';
+import type { EngineProcess } from './engine-process.ts';
+import { TENANT, type TestEngine } from './test-engine.ts';
+
+const CALLER = { tenantId: TENANT, isAdmin: false };
+
+function useCasesOf(world: TestEngine, on?: EngineProcess): EngineProcess['useCases'] {
+  const process = on ?? world.live;
+  if (process === undefined) throw new Error('no process is alive');
+  return process.useCases;
+}
+
+/** Injects blocks as the API does; time passes until it has answered. */
+export function inject(
+  world: TestEngine,
+  instanceId: string,
+  blocks: Json,
+  position: number | null = null,
+): Promise<Awaited<ReturnType<typeof injectBlocks>>> {
+  return world.answered(injectBlocks(useCasesOf(world), CALLER, { instanceId, blocks, position }), 60_000);
+}
+
+/** The same, for blocks that must be accepted. */
+export async function injected(
+  world: TestEngine,
+  instanceId: string,
+  blocks: Json,
+  position: number | null = null,
+): Promise<Injected> {
+  const answer = await inject(world, instanceId, blocks, position);
+  if (!answer.ok) throw new Error(answer.error.message);
+  return answer.value;
+}
+
+export function migrate(
+  world: TestEngine,
+  instanceId: string,
+  targetSequenceId: string,
+): Promise<Awaited<ReturnType<typeof migrateInstance>>> {
+  return world.answered(migrateInstance(useCasesOf(world), CALLER, { instanceId, targetSequenceId }), 60_000);
+}
+
+export async function migrated(world: TestEngine, instanceId: string, target: string): Promise<Migrated> {
+  const answer = await migrate(world, instanceId, target);
+  if (!answer.ok) throw new Error(answer.error.message);
+  return answer.value;
+}
+
+export function preview(
+  world: TestEngine,
+  instanceId: string,
+  targetSequenceId: string,
+): Promise<Awaited<ReturnType<typeof previewMigration>>> {
+  return world.answered(
+    previewMigration(useCasesOf(world), CALLER, { instanceId, targetSequenceId }),
+    60_000,
+  );
+}
+
+/** State of each node by block; a wait with its reason: `waiting:worker`. */
+export async function treeOf(
+  world: TestEngine,
+  instanceId: string,
+): Promise<Readonly<Record<string, string>>> {
+  const { definitions } = useCasesOf(world);
+  const nodes = (await readTree({ store: world.store, definitions }, TENANT, instanceId)) ?? [];
+  return Object.fromEntries(
+    nodes.map(({ blockId, state, reason }) => [blockId, reason === null ? state : `${state}:${reason}`]),
+  );
+}
+
+/** Blocks in the order in which their handlers were called, all of one instance. */
+export function calledBlocks(world: TestEngine, instanceId: string): readonly string[] {
+  return world.ledger.entries
+    .filter((entry) => entry.instanceId === instanceId)
+    .map(({ blockId, iteration }) => (iteration === '' ? blockId : `${blockId}@${iteration}`));
+}
