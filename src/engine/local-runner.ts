@@ -1,4 +1,5 @@
 import type { Claim } from '../ports/store/turn.ts';
+import { hasHooksToRun } from '../core/run/hooks/hooks-pending.ts';
 import { type ActiveTurns, createActiveTurns } from './active-turns.ts';
 import { localInstant } from './lease.ts';
 import { operate } from './operate.ts';
@@ -129,11 +130,26 @@ async function operateHere(
   target: InstanceTarget,
   operation: Operation,
 ): Promise<OperationAnswer> {
+  await runHooksFirst(deps, here, target, operation);
   const first = await operate(deps, here.newLease(), target, operation);
   // A turn of this process was taken over: it is told at once instead of finding out at its next commit.
   if (first.status === 'done') here.turns.get(target.instanceId)?.abandon();
   if (first.status !== 'busy' || operation.kind !== 'set_state' || operation.state !== 'paused') return first;
   return pauseHeld(deps, here, target);
+}
+
+/** A retry waits for what the end of the run before asked for: its hooks run once for each end ([HOOK-1]). */
+async function runHooksFirst(
+  deps: TurnDeps,
+  here: Here,
+  target: InstanceTarget,
+  operation: Operation,
+): Promise<void> {
+  if (operation.kind === 'reschedule') return;
+  if (operation.kind !== 'retry' && operation.state !== 'scheduled') return;
+  const instance = await deps.store.getInstance(target.tenantId, target.instanceId);
+  if (instance === null || !hasHooksToRun(instance.hooks)) return;
+  await within(deps, here.look(target), NUDGE_WITHIN_MS);
 }
 
 /** A pause under a live lease is a fact like any other; its effect is waited for (RULINGS A40). */

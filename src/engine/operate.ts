@@ -78,7 +78,7 @@ async function carryOut(
   if (draft.state === from || !draft.terminal) apply(deps, draft, operation);
   const settled = settledBy(draft, operation, claim.inbox.length > 0);
   if (draft.invocations.size > 0)
-    await invokeInterceptors(deps, { draft, reads: turnReads(deps.store, deps.clock, lease) });
+    await invokeInterceptors(deps, { draft, lease, reads: turnReads(deps.store, deps.clock, lease) });
   const turn = {
     ...ref,
     rev: claim.instance.rev,

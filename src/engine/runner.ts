@@ -32,7 +32,9 @@ export type Operation =
   /** [OP-1] to [OP-4]: only from `failed`. Members of `metadata` are set with it. */
   | { readonly kind: 'retry'; readonly metadata?: JsonObject }
   /** [INS-12], [CAN-7]: any transition a person may make; `cancelled` has immediate effect. */
-  | { readonly kind: 'set_state'; readonly state: InstanceState; readonly nextFireAt: number | null };
+  | { readonly kind: 'set_state'; readonly state: InstanceState; readonly nextFireAt: number | null }
+  /** 12.5: moves the time of a `scheduled` instance, its timers included. */
+  | { readonly kind: 'reschedule'; readonly offsetMs: number };
 
 export type OperationAnswer =
   | { readonly status: 'done'; readonly state: InstanceState }

@@ -5,6 +5,7 @@ import type { NewInstance, StartAnswer, StartRequest } from '../ports/store/acce
 import type { Hint } from '../ports/hints.ts';
 import type { SequenceRecord } from '../ports/store/catalog.ts';
 import { notFound, refuse, type Refusal } from './refusal.ts';
+import { checkSession } from './sessions.ts';
 import { tenantOf } from './tenant.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 
@@ -19,6 +20,8 @@ export interface StartInput {
   readonly context: { readonly data: Json; readonly config: JsonObject; readonly audit: readonly Json[] };
   readonly dryRun: boolean;
   readonly dryRunAutoApprove: boolean;
+  /** Keeps the times of a dry run ([DRY-3]); absent means false. */
+  readonly dryRunRealTime?: boolean;
   readonly nextFireAt: number | null;
   readonly concurrencyKey: string | null;
   readonly maxConcurrency: number | null;
@@ -51,7 +54,10 @@ export async function startInstance(
   if (!scoped.ok) return scoped;
   const sequence = await deps.store.getSequence(scoped.value.tenantId, input.sequenceId);
   if (sequence === null) return notFound('sequence', input.sequenceId);
-  const refusal = checkStartable(sequence, input) ?? checkContextSize(deps, input);
+  const refusal =
+    (await checkSession(deps, scoped.value)) ??
+    checkStartable(sequence, input) ??
+    checkContextSize(deps, input);
   if (refusal !== null) return err(refusal);
   const answer = await startNow(deps, {
     instances: [newInstance(deps, scoped.value)],
@@ -80,7 +86,8 @@ export async function startBatch(
   const refusal =
     firstRefusal(scoped, (input) => checkContextSize(deps, input)) ??
     repeatedKey(scoped) ??
-    (await checkBatchSequences(deps, scoped));
+    (await checkBatchSequences(deps, scoped)) ??
+    (await checkBatchSessions(deps, scoped));
   if (refusal !== null) return err(refusal);
   const answer = await startNow(deps, {
     instances: scoped.map((input) => newInstance(deps, input)),
@@ -197,6 +204,14 @@ async function checkBatchSequences(
     }
     return checkStartable(sequence, input);
   });
+}
+
+async function checkBatchSessions(deps: UseCaseDeps, inputs: readonly StartInput[]): Promise<Refusal | null> {
+  for (const [index, input] of inputs.entries()) {
+    const refusal = await checkSession(deps, input);
+    if (refusal !== null) return atIndex(index, refusal);
+  }
+  return null;
 }
 
 function repeatedKey(inputs: readonly StartInput[]): Refusal | null {

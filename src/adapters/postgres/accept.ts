@@ -28,7 +28,7 @@ type FactStore = Pick<AcceptStore, 'start' | 'signal' | 'patchContext' | 'remove
 
 /** `fresh`: all instances are new, and those that are due have the lease when one was asked for. */
 type StartedAnswer =
-  | { readonly now: number; readonly fresh: true }
+  | { readonly now: number; readonly fresh: true; readonly breakers: readonly string[] | null }
   | {
       readonly now: number;
       readonly fresh?: never;
@@ -54,9 +54,11 @@ export function createFactStore(driver: SqlDriver): FactStore {
 async function start(driver: SqlDriver, request: StartRequest): Promise<StartAnswer> {
   return callOr<StartAnswer>(
     async () => {
-      const answer = answerOf<StartedAnswer>(await driver.query(START, [encodeStart(request)]));
+      const answer = answerOf<StartedAnswer>(
+        await driver.query(START, [JSON.stringify(startPayload(request))]),
+      );
       const { now } = answer;
-      if (answer.fresh) return { status: 'ok', now, started: freshStarts(request, now) };
+      if (answer.fresh) return { status: 'ok', now, started: freshStarts(request, now, answer.breakers) };
       const started = answer.started.map(({ claim, ...rest }) => ({
         ...rest,
         claim: claim === undefined || claim === null ? null : readClaim(claim),
@@ -72,16 +74,21 @@ async function start(driver: SqlDriver, request: StartRequest): Promise<StartAns
 }
 
 /** What a new instance looks like is known without reading it back. */
-function freshStarts({ instances, lease }: StartRequest, now: number): readonly Started[] {
+function freshStarts(
+  { instances, lease }: StartRequest,
+  now: number,
+  openBreakers: readonly string[] | null,
+): readonly Started[] {
   return instances.map((instance) => {
     const isDue = instance.nextFireAt === null || instance.nextFireAt <= now;
-    const claim = lease === undefined || !isDue ? null : freshClaim(instance, lease, now);
+    const claim = lease === undefined || !isDue ? null : freshClaim(instance, lease, now, openBreakers);
     return { id: instance.id, deduplicated: false, conflict: false, claim };
   });
 }
 
-function encodeStart(request: StartRequest): string {
-  return JSON.stringify({
+/** What the SQL functions take for a start. */
+export function startPayload(request: StartRequest): object {
+  return {
     instances: request.instances.map(encodeInstance),
     ...(request.onKnownKey === 'conflict' ? { refuseKnownKey: true } : {}),
     ...(request.instances.some(({ concurrencyKey }) => concurrencyKey !== null) ? { keys: true } : {}),
@@ -89,7 +96,7 @@ function encodeStart(request: StartRequest): string {
     ...(request.delivery === undefined ? {} : { delivery: request.delivery }),
     ...(request.nonce === undefined ? {} : { nonce: request.nonce }),
     ...(request.lease === undefined ? {} : { lease: request.lease }),
-  });
+  };
 }
 
 /** Members that are null or false are left out: the function reads an absent one as that. */

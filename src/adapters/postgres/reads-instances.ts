@@ -10,6 +10,7 @@ import type {
 } from '../../ports/store/reads.ts';
 import { call, isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
+import { encodeMetadata } from './encode-metadata.ts';
 import { type FrontierAnswer, type GatesAnswer, answerOf, readFrontier, readGates } from './rows.ts';
 
 const READ_OUTPUTS = 'SELECT stepwell.read_outputs_v1($1, $2, $3::jsonb)';
@@ -156,21 +157,11 @@ export async function listInstances(
   const { tenantId, namespace, sequenceId, metadata, limit, offset } = query;
   if (sequenceId !== null && !isUuid(sequenceId)) return [];
   const states = JSON.stringify(query.states.length === 0 ? INSTANCE_STATES : [...new Set(query.states)]);
-  const wanted = metadata.length === 0 ? null : encodeMetadata(metadata);
+  const wanted = encodeMetadata(metadata);
   if (wanted === 'impossible') return [];
   const params = [tenantId, states, namespace, sequenceId, wanted, limit, offset];
   const rows = await tenantCall(driver, tenantId, LIST_INSTANCES, params);
   return rows.map((row) => answerOf<InstanceView>([row]));
-}
-
-/** The containing object as JSON text; a key may be `__proto__`. Two different values for one key fit nothing. */
-function encodeMetadata(metadata: ListInstancesQuery['metadata']): string {
-  const wanted = new Map<string, string>();
-  for (const [key, value] of metadata) {
-    if (wanted.has(key) && wanted.get(key) !== value) return 'impossible';
-    wanted.set(key, value);
-  }
-  return `{${[...wanted].map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`;
 }
 
 export async function getFrontier(

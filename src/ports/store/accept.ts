@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../core/json.ts';
+import type { BreakerRule } from '../../core/run/limits/takes.ts';
 import type { InstanceState } from '../../core/run/states.ts';
 import type { Claim, ContextSections, TaskOutcome } from './turn.ts';
 
@@ -26,7 +27,7 @@ export interface AcceptStore {
   pollTasks(request: PollRequest): Promise<readonly WorkerTask[]>;
   /** Silent claimants: the same row goes back to pending ([WRK-10]). Bounded; answers how many. */
   releaseSilentTasks(silentMs: number, limit: number): Promise<number>;
-  /** Removes expired webhook nonces and deliveries, bounded; answers how many. */
+  /** Removes expired webhook nonces and deliveries and ends expired sessions, bounded; answers how many. */
   removeExpired(limit: number): Promise<number>;
 }
 
@@ -51,6 +52,8 @@ export interface NewInstance {
   readonly budget: JsonObject | null;
   readonly dryRun: boolean;
   readonly dryRunAutoApprove: boolean;
+  /** A dry run that keeps its times ([DRY-3]); absent means false. */
+  readonly dryRunRealTime?: boolean;
   /** The start input as it came, kept unchanged for ever. */
   readonly originalInput: Json;
 }
@@ -117,6 +120,8 @@ export interface ReportTaskRequest {
   readonly claimEpoch: number;
   readonly factId: string;
   readonly outcome: TaskOutcome;
+  /** By which a failure counts for the circuit breaker of the handler ([CB-2]). Absent: none is kept. */
+  readonly breaker?: BreakerRule;
   readonly logs: readonly { readonly ts: string; readonly level: string; readonly message: string }[];
 }
 
@@ -152,6 +157,8 @@ export interface WorkerTask {
   readonly tenantId: string;
   readonly instanceId: string;
   readonly blockId: string;
+  /** Path of the enclosing passes; empty outside loops. */
+  readonly iteration: string;
   readonly handlerName: string;
   readonly queueName: string | null;
   readonly params: Json;

@@ -1,5 +1,6 @@
 import type { Changes, Settle } from '../../core/run/changes.ts';
 import type { Frame } from '../../core/run/frame.ts';
+import type { TakeAnswer } from '../../core/run/limits/takes.ts';
 import type { InboxRow, InstanceRecord } from '../../core/run/record.ts';
 
 export type {
@@ -55,7 +56,7 @@ export interface TurnStore {
   voidAllLeases(): Promise<number>;
   /** Which of these held instances have inbox rows above what they have seen (RULINGS B22). One read for all. */
   peekInbox(leases: readonly (LeaseRef & { readonly seenSeq: number })[]): Promise<ReadonlySet<string>>;
-  /** The least `due_at` over all instances without a lease, and the least lease end; null for none. */
+  /** The least `due_at` over all instances without a lease, the least lease end, the first schedule; null for none. */
   nextWake(): Promise<NextWake>;
 }
 
@@ -111,6 +112,8 @@ export interface Claim extends LeaseRef {
   readonly takenOver: boolean;
   /** A `scheduled` instance that had not fallen due (RULINGS A26): only its inbox is processed. */
   readonly mayRun: boolean;
+  /** Handlers of the tenant whose circuit breaker is not closed; absent for none. */
+  readonly openBreakers?: readonly string[];
 }
 
 /**
@@ -137,7 +140,15 @@ export interface TurnCommit extends LeaseRef, Changes {
 
 /** RULINGS A7. `granted` tells whether the intents of the commit hold; only then may handlers be called. */
 export type TurnVerdict =
-  | { readonly verdict: 'ok' | 'already'; readonly granted: boolean; readonly inbox: readonly InboxRow[] }
+  | {
+      readonly verdict: 'ok' | 'already';
+      readonly granted: boolean;
+      readonly inbox: readonly InboxRow[];
+      /** What limits say to each frame write with `takes`, in their order; absent for none, or when not granted. */
+      readonly taken?: readonly TakeAnswer[];
+      /** Handlers of the tenant whose circuit breaker is not closed; absent for none. */
+      readonly openBreakers?: readonly string[];
+    }
   /** The epoch or token is not ours any more: drop the turn. */
   | { readonly verdict: 'fenced' }
   /** A cancel or, for a strict commit, another fact stands in between: read again under the same lease. */
@@ -156,4 +167,6 @@ export interface NextWake {
   readonly now: number;
   readonly dueAt: number | null;
   readonly leaseUntil: number | null;
+  /** When the first schedule has to be looked at. */
+  readonly scheduleAt: number | null;
 }

@@ -59,6 +59,7 @@ export function createStillRunner(store: Store): StillRunner {
 
 function wantedState(operation: Operation, from: InstanceState): InstanceState | null {
   if (operation.kind === 'retry') return from === 'failed' ? 'scheduled' : null;
+  if (operation.kind === 'reschedule') return from === 'scheduled' ? from : null;
   if (isTerminal(from)) return null;
   return BY_HAND[from].includes(operation.state) ? operation.state : null;
 }
