@@ -5,6 +5,7 @@ CREATE FUNCTION stepwell.task_json(w stepwell.worker_tasks) RETURNS json
 LANGUAGE sql STABLE
 RETURN json_build_object(
   'id', w.id, 'tenantId', w.tenant_id, 'instanceId', w.instance_id, 'blockId', w.block_id,
+  'iteration', w.iteration,
   'handlerName', w.handler_name, 'queueName', w.queue_name, 'params', w.params, 'context', w.context,
   'attempt', w.attempt, 'timeoutMs', w.timeout_ms, 'state', w.state, 'workerId', w.worker_id,
   'claimedAt', stepwell.to_ms(w.claimed_at), 'heartbeatAt', stepwell.to_ms(w.heartbeat_at),
@@ -43,7 +44,9 @@ DECLARE
   v_state text;
   v_reason text;
   v_now timestamptz;
+  v_breaker jsonb := p_outcome -> 'breaker';
 BEGIN
+  p_outcome := p_outcome - 'breaker';
   -- The instance of a task never changes, so it may be read before the locks.
   SELECT i.state INTO v_state FROM stepwell.task_instances i
   WHERE i.id = (SELECT t.instance_id FROM stepwell.worker_tasks t
@@ -61,7 +64,7 @@ BEGIN
     RETURN json_build_object('status', 'accepted', 'tenantId', w.tenant_id, 'instanceId', w.instance_id);
   END IF;
   v_reason := coalesce(stepwell.stale_reason(w, p_worker, p_epoch),
-    CASE WHEN v_state IS NULL OR stepwell.is_terminal(v_state) THEN 'instance_ended' END);
+    CASE WHEN v_state IS NULL OR (stepwell.is_terminal(v_state) AND NOT w.of_hook) THEN 'instance_ended' END);
   IF v_reason IS NOT NULL THEN
     PERFORM stepwell.note_task_event(w, p_worker, p_epoch, 'stale_mutation_rejected', v_reason, v_now);
     RETURN json_build_object('status', 'stale');
@@ -84,6 +87,9 @@ BEGIN
       coalesce(stepwell.from_ms((l.v ->> 'at')::bigint), v_now)
     FROM jsonb_array_elements(p_logs) WITH ORDINALITY AS l(v, position)
     ORDER BY l.position;
+  END IF;
+  IF v_breaker IS NOT NULL THEN
+    PERFORM stepwell.tell_worker_failure(w.tenant_id, w.instance_id, w.handler_name, v_breaker);
   END IF;
   PERFORM stepwell.accept_fact(w.tenant_id, w.instance_id, p_fact, 'task', NULL,
     jsonb_build_object('taskId', w.id, 'blockId', w.block_id, 'outcome', p_outcome), v_now);
@@ -123,7 +129,7 @@ BEGIN
   WHERE t.id = w.id
   RETURNING t.* INTO w;
   RETURN json_build_object('status', 'ok', 'checkpointSeq', w.checkpoint_seq, 'cancelled', (
-    SELECT i.cancel_seq > 0 FROM stepwell.task_instances i WHERE i.id = w.instance_id));
+    SELECT i.cancel_seq > 0 AND NOT w.of_hook FROM stepwell.task_instances i WHERE i.id = w.instance_id));
 END $$;
 
 -- Remembers who asks for what. A row that was written in the last second and knows it all is left alone, so that the
@@ -159,13 +165,13 @@ DECLARE
   v_ids uuid[];
 BEGIN
   PERFORM stepwell.register_worker(coalesce(p_tenant, ''), p_worker, p_handler, p_queue, p_version, v_now);
-  -- Tasks of a paused instance stay where they are ([WRK-8]).
+  -- Tasks of a paused instance stay where they are ([WRK-8]); those of cleanup hooks belong to ended ones.
   IF p_tenant IS NULL THEN
     SELECT array_agg(c.id) INTO v_ids FROM (
       SELECT w.id FROM stepwell.worker_tasks w
       WHERE w.state = 'pending' AND w.handler_name = p_handler AND (p_queue IS NULL OR w.queue_name = p_queue)
-        AND EXISTS (SELECT 1 FROM stepwell.task_instances i
-          WHERE i.id = w.instance_id AND i.state IN ('scheduled', 'running', 'waiting'))
+        AND (w.of_hook OR EXISTS (SELECT 1 FROM stepwell.task_instances i
+          WHERE i.id = w.instance_id AND i.state IN ('scheduled', 'running', 'waiting')))
       ORDER BY w.created_at, w.id LIMIT p_limit
       FOR UPDATE OF w SKIP LOCKED
     ) c;
@@ -174,8 +180,8 @@ BEGIN
       SELECT w.id FROM stepwell.worker_tasks w
       WHERE w.state = 'pending' AND w.handler_name = p_handler AND w.tenant_id = p_tenant
         AND (p_queue IS NULL OR w.queue_name = p_queue)
-        AND EXISTS (SELECT 1 FROM stepwell.task_instances i
-          WHERE i.id = w.instance_id AND i.state IN ('scheduled', 'running', 'waiting'))
+        AND (w.of_hook OR EXISTS (SELECT 1 FROM stepwell.task_instances i
+          WHERE i.id = w.instance_id AND i.state IN ('scheduled', 'running', 'waiting')))
       ORDER BY w.created_at, w.id LIMIT p_limit
       FOR UPDATE OF w SKIP LOCKED
     ) c;

@@ -2,6 +2,7 @@ import type { Json } from '../core/json.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { invocationParams, invocationReferences } from '../core/run/interceptors/invocation-scope.ts';
 import { type Invocation, invocationBefore } from '../core/run/interceptors/traces.ts';
+import type { Lease } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
 import { callAside } from './side-call.ts';
 import type { TurnDeps } from './turn-deps.ts';
@@ -13,6 +14,7 @@ const INTERCEPTOR_TIMEOUT_MS = 5_000;
 /** What invocations work with. */
 export interface InvocationContext {
   readonly draft: Draft;
+  readonly lease: Lease;
   readonly reads: TurnReads;
 }
 
@@ -36,13 +38,15 @@ export async function invokeBefore(
 
 /** Errors are ignored but for the row ([INT-5]). */
 async function invoke(deps: TurnDeps, context: InvocationContext, invocation: Invocation): Promise<Json> {
-  const { draft, reads } = context;
+  const { draft, lease, reads } = context;
   const { blockId: name, iteration, attempt, interceptor } = invocation;
   while (!draft.knowledge.covers(invocationReferences(invocation))) {
     const needs = draft.knowledge.takeNeeds();
     if (needs === null) break;
     await readNeeds(reads, draft, needs);
   }
+  // A process that was frozen calls nobody any more, and its commit will not be taken (RULINGS A23).
+  if (!lease.maySpend()) return { _interceptor_error: 'the lease is over' };
   const params = invocationParams(draft, invocation);
   if (!params.ok) return { _interceptor_error: params.error };
   const outcome = await callAside(deps, draft, {

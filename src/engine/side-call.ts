@@ -44,7 +44,8 @@ function dispatchOf(draft: Draft, call: SideCall): Dispatch {
     handler: call.handler,
     params: call.params,
     attempt: call.attempt,
-    redelivery: false,
+    // Who held the lease before may have called it already.
+    redelivery: draft.lostCalls.takenOver,
     pure: false,
     timeoutMs: call.timeoutMs,
     shielded: false,

@@ -56,7 +56,7 @@ export class TurnCommits {
   async send(draft: Draft, settled: Settle | null): Promise<Sent> {
     if (draft.invocations.size > 0) {
       const reads = turnReads(this.deps.store, this.deps.clock, this.lease);
-      await invokeInterceptors(this.deps, { draft, reads });
+      await invokeInterceptors(this.deps, { draft, reads, lease: this.lease });
     }
     const turn = turnCommit({
       ref: this.lease.ref,

@@ -13,6 +13,7 @@ import { describeHooks } from './hooks.ts';
 import { describeInboxOrder } from './inbox-order.ts';
 import { describeInstanceReads } from './instance-reads.ts';
 import { describeIntents } from './intents.ts';
+import { describeItems } from './items.ts';
 import { describeKeysAndValues } from './keys-and-values.ts';
 import { describeLeases } from './leases.ts';
 import { describeManyInstances } from './many-instances.ts';
@@ -49,6 +50,7 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'output rows': describeOutputRows,
   'lists of output rows': describeOutputLists,
   'keys and values': describeKeysAndValues,
+  'items side by side': describeItems,
   children: describeChildren,
   'claims of tasks': describeTaskClaims,
   'reports of workers': describeTaskReports,

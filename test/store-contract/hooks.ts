@@ -41,7 +41,12 @@ export function describeHooks(makeStore: MakeStore): void {
     const claim = await world.claim(id);
     const hooks = pending({ next: 1, called: true });
     await world.apply(turnOf(claim, { rows: [row({ blockId: 'tidy', kind: 'hook' })], instance: { hooks } }));
-    expect(await world.view(id)).toMatchObject({ state: 'failed', failure: FAILURE, hooks, rev: claim.instance.rev + 1 });
+    expect(await world.view(id)).toMatchObject({
+      state: 'failed',
+      failure: FAILURE,
+      hooks,
+      rev: claim.instance.rev + 1,
+    });
     await finish({ ...claim, instance: { ...claim.instance, rev: claim.instance.rev + 1 } });
     const view = await world.view(id);
     expect(view).toMatchObject({ state: 'failed', failure: FAILURE, dueAt: null, leaseUntil: null });
@@ -57,7 +62,11 @@ export function describeHooks(makeStore: MakeStore): void {
     await world.advance(LEASE_MS + 1);
     const { claims } = await world.store.claimExpired(dueRequest());
     expect(claims).toMatchObject([
-      { instanceId: id, takenOver: true, instance: { state: 'failed', recoveryCount: 1, hooks: { next: 1 } } },
+      {
+        instanceId: id,
+        takenOver: true,
+        instance: { state: 'failed', recoveryCount: 1, hooks: { next: 1 } },
+      },
     ]);
     // Whoever held it before has lost it.
     const { verdict } = await world.commit(turnOf(claim, { rev: claim.instance.rev + 1 }));
@@ -68,7 +77,11 @@ export function describeHooks(makeStore: MakeStore): void {
     const { id } = await failed();
     await world.claim(id);
     expect(await world.store.voidAllLeases()).toBe(1);
-    expect(await world.view(id)).toMatchObject({ state: 'failed', dueAt: await world.now(), leaseUntil: null });
+    expect(await world.view(id)).toMatchObject({
+      state: 'failed',
+      dueAt: await world.now(),
+      leaseUntil: null,
+    });
   });
 
   it('hooks that make no progress are given up, and the end stays [HOOK-3] (RULINGS B7)', async () => {
@@ -102,7 +115,9 @@ export function describeHooks(makeStore: MakeStore): void {
     expect(await report(taskId)).toBe('accepted');
     expect(await world.view(id)).toMatchObject({ state: 'failed', dueAt: await world.now() });
     const next = await world.claim(id);
-    expect(next.inbox).toMatchObject([{ fact: { kind: 'task', taskId, outcome: { ok: true, output: { swept: 1 } } } }]);
+    expect(next.inbox).toMatchObject([
+      { fact: { kind: 'task', taskId, outcome: { ok: true, output: { swept: 1 } } } },
+    ]);
     const done = turnOf(next, {
       rows: [row({ blockId: 'sweep', kind: 'hook', output: { swept: 1 } })],
       inboxDone: next.inbox.map(({ seq }) => ({ seq, disposition: 'applied' as const })),
@@ -124,10 +139,20 @@ export function describeHooks(makeStore: MakeStore): void {
 
   it('tells the worker of a hook to go on, although its run was cancelled [WRK-12] [HOOK-2]', async () => {
     const id = await world.start();
-    await world.store.signal({ tenantId: null, instanceId: id, signalId: nextId(), signalType: 'cancel', payload: null });
+    await world.store.signal({
+      tenantId: null,
+      instanceId: id,
+      signalId: nextId(),
+      signalType: 'cancel',
+      payload: null,
+    });
     const claim = await world.claim(id);
     const created = task({ blockId: 'sweep', ofHook: true });
-    const hooks = pending({ cause: 'on_cancel', next: null, tasks: [{ taskId: created.id, blockId: 'sweep', runNo: 1 }] });
+    const hooks = pending({
+      cause: 'on_cancel',
+      next: null,
+      tasks: [{ taskId: created.id, blockId: 'sweep', runNo: 1 }],
+    });
     await world.apply(
       turnOf(claim, {
         inboxDone: [{ seq: 1, disposition: 'applied' }],
@@ -146,7 +171,9 @@ export function describeHooks(makeStore: MakeStore): void {
     const parentId = await world.start();
     const parent = await world.claim(parentId);
     const started = child();
-    await world.apply(turnOf(parent, { childrenStarted: [started], settle: settleAs('waiting', { openWaits: 1 }) }));
+    await world.apply(
+      turnOf(parent, { childrenStarted: [started], settle: settleAs('waiting', { openWaits: 1 }) }),
+    );
     const claim = await world.claim(started.id);
     await world.apply(
       turnOf(claim, {
@@ -187,7 +214,14 @@ export function describeHooks(makeStore: MakeStore): void {
 
   it('frames keep which attempt is traced and what was alerted [INT-2] [SLA-1]', async () => {
     const claim = await world.claim(await world.start());
-    const base = { blockId: '', branch: null, iteration: '', cursor: 0, leaf: null, detail: { kind: 'root' as const } };
+    const base = {
+      blockId: '',
+      branch: null,
+      iteration: '',
+      cursor: 0,
+      leaf: null,
+      detail: { kind: 'root' as const },
+    };
     const noted = { traced: '1#0##a', alerted: { runNo: 1, blockIds: ['', 'a'] } };
     const root = { ...base, state: 'open' as const, startedAt: 5, ...noted };
     const inner = { ...root, blockId: 'l', iteration: '', detail: { kind: 'cancellation_scope' as const } };
@@ -205,7 +239,13 @@ export function describeHooks(makeStore: MakeStore): void {
     ];
     await world.apply(turnOf(claim, { webhooks, journal }));
     expect(await world.store.listWebhookOutbox(null, 10)).toMatchObject([
-      { id, instanceId: claim.instanceId, eventType: 'instance.sla_breached', payload: { event_type: 'x' }, status: 'pending' },
+      {
+        id,
+        instanceId: claim.instanceId,
+        eventType: 'instance.sla_breached',
+        payload: { event_type: 'x' },
+        status: 'pending',
+      },
     ]);
     expect(await world.store.listWebhookOutbox('nobody', 10)).toEqual([]);
     const entries = await world.store.listJournal(null, claim.instanceId, 10);
@@ -221,8 +261,16 @@ export function describeHooks(makeStore: MakeStore): void {
     const id = await world.start();
     const taken = await world.operate(id);
     const signalId = nextId();
-    await world.store.signal({ tenantId: null, instanceId: id, signalId, signalType: 'pause', payload: null });
-    await world.apply(turnOf(taken, { audit: [auditEntry('scheduled', 'cancelled')], settle: settleAs('cancelled') }));
+    await world.store.signal({
+      tenantId: null,
+      instanceId: id,
+      signalId,
+      signalType: 'pause',
+      payload: null,
+    });
+    await world.apply(
+      turnOf(taken, { audit: [auditEntry('scheduled', 'cancelled')], settle: settleAs('cancelled') }),
+    );
     expect(await world.store.listJournal(null, id, 10)).toMatchObject([
       { kind: 'signal', details: { signal_id: signalId, signal_type: 'pause', disposition: 'expired' } },
     ]);
@@ -242,7 +290,11 @@ export function describeHooks(makeStore: MakeStore): void {
   }
 
   /** The turn of the hooks has given a task to a worker and still holds its lease. */
-  async function failedWithTask(): Promise<{ readonly id: string; readonly taskId: string; readonly claim: Claim }> {
+  async function failedWithTask(): Promise<{
+    readonly id: string;
+    readonly taskId: string;
+    readonly claim: Claim;
+  }> {
     const { id } = await failed();
     const claim = await world.claim(id);
     const created = task({ blockId: 'sweep', ofHook: true });
@@ -253,7 +305,9 @@ export function describeHooks(makeStore: MakeStore): void {
   }
 
   async function finish(claim: Claim): Promise<void> {
-    await world.apply(turnOf(claim, { instance: { hooks: null }, settle: settleAs('failed', { afterEnd: true }) }));
+    await world.apply(
+      turnOf(claim, { instance: { hooks: null }, settle: settleAs('failed', { afterEnd: true }) }),
+    );
   }
 
   async function report(taskId: string): Promise<string> {

@@ -3,6 +3,7 @@ import { checkPromises } from '../../core/run/promises.ts';
 import type { Json } from '../../core/json.ts';
 import type { TaskEvent } from '../../ports/store/accept.ts';
 import type { SequenceRecord, TriggerRecord } from '../../ports/store/catalog.ts';
+import type { ApiKeyRow } from './api-keys.ts';
 import type { CredentialRecord } from '../../ports/store/credentials.ts';
 import type { AuditRow, OutboxEntry } from '../../ports/store/reads.ts';
 import type { ScheduleRecord } from '../../ports/store/schedules.ts';
@@ -60,6 +61,7 @@ export interface Database {
   readonly taskEvents: Grouped<TaskEvent>;
   readonly workers: Table<WorkerRow>;
   readonly handlerNames: Table<HandlerNameRow>;
+  readonly apiKeys: Table<ApiKeyRow>;
   /** Idempotency keys of starts to instance ids. */
   readonly startKeys: Table<string>;
   readonly deliveries: Table<DeliveryRow>;
@@ -123,6 +125,7 @@ export function createDatabase(): Database {
     taskEvents: new Grouped(log),
     workers: new Table(log),
     handlerNames: new Table(log),
+    apiKeys: new Table(log),
     rateLimits: new Table(log),
     breakers: new Table(log),
     pools: new Table(log),

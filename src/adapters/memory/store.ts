@@ -5,6 +5,7 @@ import type { ReadStore } from '../../ports/store/reads.ts';
 import type { ShapeStore } from '../../ports/store/shape.ts';
 import type { Store } from '../../ports/store/store.ts';
 import type { TurnStore } from '../../ports/store/turn.ts';
+import { apiKeyPart } from './api-keys.ts';
 import * as catalog from './catalog.ts';
 import { listChanges } from './changes.ts';
 import { claimDue, claimExpired, claimOne } from './claims.ts';
@@ -50,6 +51,7 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
     ...eventPart(run),
     ...blobPart(run),
     ...credentialPart(run),
+    ...apiKeyPart(run),
     ...limitPart(run),
     ...itemPart(run),
     ...shapePart(run),

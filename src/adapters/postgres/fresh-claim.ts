@@ -7,6 +7,7 @@ export function freshClaim(
   instance: NewInstance,
   lease: NonNullable<StartRequest['lease']>,
   now: number,
+  openBreakers: readonly string[] | null = null,
 ): Claim {
   return {
     tenantId: instance.tenantId,
@@ -19,6 +20,7 @@ export function freshClaim(
     inbox: [],
     takenOver: false,
     mayRun: true,
+    ...(openBreakers === null ? {} : { openBreakers }),
   };
 }
 
@@ -42,6 +44,7 @@ function freshRecord(instance: NewInstance, now: number): InstanceRecord {
     sessionId: instance.sessionId,
     dryRun: instance.dryRun,
     dryRunAutoApprove: instance.dryRunAutoApprove,
+    dryRunRealTime: instance.dryRunRealTime ?? false,
     createdAt: now,
     startedAt: now,
     runNo: 1,
@@ -52,5 +55,7 @@ function freshRecord(instance: NewInstance, now: number): InstanceRecord {
     cancelRequestedAt: null,
     currentStep: null,
     hasHistory: false,
+    budget: instance.budget === null ? null : copyJson(instance.budget),
+    usage: null,
   };
 }

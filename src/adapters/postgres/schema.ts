@@ -53,6 +53,7 @@ export const taskInstances = stepwell.table('task_instances', {
   priority: smallint('priority').notNull(),
   dryRun: boolean('dry_run').notNull(),
   dryRunAutoApprove: boolean('dry_run_auto_approve').notNull(),
+  dryRunRealTime: boolean('dry_run_real_time').notNull(),
   tenantId: text('tenant_id').notNull(),
   namespace: text('namespace').notNull(),
   timezone: text('timezone').notNull(),
@@ -79,6 +80,7 @@ export const taskInstances = stepwell.table('task_instances', {
   cancelRequestedAt: instant('cancel_requested_at'),
   updatedAt: instant('updated_at').notNull(),
   failure: json('failure'),
+  hooksPending: json('hooks_pending'),
   gateOpenedAt: whole('gate_opened_at'),
   data: json('data').notNull(),
   startedAt: instant('started_at'),
@@ -130,6 +132,7 @@ export const workerTasks = stepwell.table('worker_tasks', {
   attempt: integer('attempt').notNull(),
   timeoutMs: whole('timeout_ms'),
   idempotencyKey: text('idempotency_key').notNull(),
+  ofHook: boolean('of_hook').notNull(),
   state: text('state').notNull(),
   closedBy: text('closed_by'),
   workerId: text('worker_id'),
@@ -180,6 +183,33 @@ export const auditLog = stepwell.table('audit_log', {
   toState: text('to_state'),
   blockId: text('block_id'),
   details: json('details').notNull(),
+  createdAt: instant('created_at').notNull(),
+});
+
+export const journal = stepwell.table('journal', {
+  tenantId: text('tenant_id').notNull(),
+  instanceId: uuid('instance_id').notNull(),
+  ordinal: whole('ordinal').notNull(),
+  id: uuid('id').notNull(),
+  kind: text('kind').notNull(),
+  actor: text('actor'),
+  details: json('details').notNull(),
+  createdAt: instant('created_at').notNull(),
+});
+
+export const webhookOutbox = stepwell.table('webhook_outbox', {
+  id: uuid('id').notNull(),
+  tenantId: text('tenant_id').notNull(),
+  instanceId: uuid('instance_id').notNull(),
+  eventType: text('event_type').notNull(),
+  url: text('url').notNull(),
+  payload: json('payload').notNull(),
+  status: text('status').notNull(),
+  attempts: integer('attempts').notNull(),
+  lastError: text('last_error'),
+  deliveryId: uuid('delivery_id'),
+  nextAttemptAt: instant('next_attempt_at'),
+  claimedAt: instant('claimed_at'),
   createdAt: instant('created_at').notNull(),
 });
 

@@ -3,6 +3,7 @@ import type { Store } from '../../ports/store/store.ts';
 import { createFactStore } from './accept.ts';
 import { call } from './call.ts';
 import { createBlobStore } from './blobs.ts';
+import { createApiKeyStore } from './api-keys.ts';
 import { createCatalogStore } from './catalog.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createEventStore } from './events.ts';
@@ -41,6 +42,7 @@ export function createPostgresStore(driver: SqlDriver): Store {
     ...createEventStore(driver),
     ...createBlobStore(driver),
     ...createCredentialStore(driver),
+    ...createApiKeyStore(driver),
     ...createLimitStore(driver),
     ...createItemStore(driver),
     ...createShapeStore(driver),

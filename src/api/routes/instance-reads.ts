@@ -3,7 +3,13 @@ import { explainInstance } from '../../engine/explain-instance.ts';
 import { readTree } from '../../engine/read-tree.ts';
 import { notFound } from '../../engine/refusal.ts';
 import { defineRoute, okay, type Answer } from '../route.ts';
-import { CountParameter, FilterParameter, IdPath, limitParameter, NoParameters } from '../schemas/wire-values.ts';
+import {
+  CountParameter,
+  FilterParameter,
+  IdPath,
+  limitParameter,
+  NoParameters,
+} from '../schemas/wire-values.ts';
 import { ExplanationBody, showExplanation } from '../schemas/explanation.ts';
 import { InstanceList, showInstance } from '../schemas/instance.ts';
 import { AuditList, LogList, showAudit, showLog } from '../schemas/output.ts';
@@ -74,7 +80,16 @@ const explain = defineRoute({
   },
 });
 
-export const instanceReadRoutes = [tree, ...outputRoutes, children, logs, audit, journalRoute, timelineRoute, explain];
+export const instanceReadRoutes = [
+  tree,
+  ...outputRoutes,
+  children,
+  logs,
+  audit,
+  journalRoute,
+  timelineRoute,
+  explain,
+];
 
 /** The list, or 404 when the store does not know the instance in this tenant. */
 function found<Row>(id: string, rows: readonly Row[] | null, show: (row: Row) => unknown): Answer {

@@ -4,7 +4,6 @@ import { documentLists, walkBlocks, type BlockVisit } from './walk.ts';
 import { warnAboutComposite } from './warnings-composite.ts';
 import { warnAboutTexts } from './warnings-text.ts';
 import { warnAboutStep } from './warnings-step.ts';
-import { unsupportedOfSequence, warnUnsupported } from './warnings-unsupported.ts';
 import type { Warn, Warning } from './warning.ts';
 
 /**
@@ -15,7 +14,7 @@ export function documentWarnings(
   document: SequenceDocument,
   knownHandlers?: ReadonlySet<string>,
 ): readonly Warning[] {
-  const warnings: Warning[] = [...unsupportedOfSequence(document)];
+  const warnings: Warning[] = [];
   warnAboutInterceptors(document, warnings);
   const mainIds = idsOf(document.blocks);
   for (const { name, blocks } of documentLists(document)) {
@@ -26,7 +25,6 @@ export function documentWarnings(
       else warnAboutComposite(visit.block, visit, warn);
       if (name === 'blocks') warnUnreachable(visit, warn);
       else warnNestedCleanup(visit, name, warn);
-      warnUnsupported(visit.block, warn);
       warnAboutTexts(visit, ids, warn);
     }
   }

@@ -17,7 +17,8 @@ export function readTarget(target: Target, evaluation: Evaluation): Found {
     case 'broken':
       return { kind: 'fault', fault: target.fault };
     case 'item': {
-      const item = evaluation.scope.items.get(target.name);
+      const { items, roots } = evaluation.scope;
+      const item = items.get(target.name) ?? roots?.get(target.name);
       return item === undefined ? { kind: 'no_root' } : { kind: 'value', value: walk(item, target.segments) };
     }
   }

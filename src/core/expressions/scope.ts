@@ -18,6 +18,8 @@ export interface Scope {
   /** The key/value store of the instance, without the reserved prefixes. */
   readonly state: ReadonlyMap<string, Json>;
   readonly items: ReadonlyMap<string, Json>;
+  /** More names that templates may begin with, such as `step` of an interceptor ([INT-5]); they hide no key of `data`. */
+  readonly roots?: ReadonlyMap<string, Json>;
   readonly error?: Json;
   /** Epoch milliseconds. */
   readonly now: () => number;

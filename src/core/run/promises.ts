@@ -1,4 +1,5 @@
 import type { Frame, WaitReason } from './frame.ts';
+import type { HooksPending } from './hooks/hooks-pending.ts';
 import { type InstanceState, isTerminal } from './states.ts';
 
 /** What the promise is judged on: any store can read it in one go (`getFrontier` has this shape). */
@@ -9,6 +10,7 @@ export interface PromiseSnapshot {
     readonly dueAt: number | null;
     readonly leaseUntil: number | null;
     readonly openWaits: number;
+    readonly hooks?: HooksPending | null;
   };
   readonly frames: readonly Frame[];
   readonly openTasks: readonly { readonly id: string }[];
@@ -39,11 +41,19 @@ export function checkPromises(snapshot: PromiseSnapshot): readonly string[] {
 }
 
 function brokenTerminal({ instance, openTasks }: PromiseSnapshot): readonly string[] {
+  if ((instance.hooks ?? null) !== null) return brokenCleanup(instance, openTasks.length);
   const broken: string[] = [];
   if (instance.dueAt !== null) broken.push(`${instance.id} is ${instance.state} with a due time`);
   if (instance.openWaits !== 0) broken.push(`${instance.id} is ${instance.state} with open waits`);
   if (openTasks.length > 0) broken.push(`${instance.id} is ${instance.state} with open tasks`);
   return broken;
+}
+
+/** Cleanup after an end is due, or a worker has it ([HOOK-4]). */
+function brokenCleanup(instance: PromiseSnapshot['instance'], openTasks: number): readonly string[] {
+  const { id, state, dueAt, leaseUntil, openWaits } = instance;
+  if (dueAt !== null || leaseUntil !== null || (openWaits > 0 && openTasks > 0)) return [];
+  return [`${id} is ${state} with cleanup hooks that nobody runs`];
 }
 
 /**

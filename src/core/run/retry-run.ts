@@ -1,8 +1,10 @@
+import { choiceRow } from './choice-row.ts';
 import type { Draft } from './draft.ts';
-import { type Frame, type Leaf, frameKey } from './frame.ts';
+import { type FanOutDetail, type Frame, type Leaf, frameKey } from './frame.ts';
+import { forgetFailedHooks } from './hooks/forget-failed-hooks.ts';
 import { freshLeaf } from './leaf/fresh-leaf.ts';
 import { removeSubtree } from './place.ts';
-import { currentList, descendantIds } from './plan.ts';
+import { currentList, descendantIds, innerIteration, isJoined } from './plan.ts';
 
 /**
  * [OP-1] to [OP-4]: the frames that a failure left behind say where the run stood. What completed stays, what failed or
@@ -12,27 +14,41 @@ export function retryRun(draft: Draft, runId: string): void {
   const oldRunId = draft.record.runId;
   draft.instance.beginRun({ runNo: draft.record.runNo + 1, runId });
   draft.instance.removeData('_error');
-  const reopened = reopenFrames(draft, oldRunId);
-  draft.supersede({
-    blockIds: reopened,
-    kinds: ['error', 'breach', 'retry', 'node'],
-    iteration: null,
-    keepLatest: false,
-  });
+  reopenFrames(draft, [...draft.frames.values()], oldRunId);
+  forgetFailedHooks(draft);
   draft.rootEnd = null;
+  draft.note('retry', { run_no: draft.record.runNo, run_id: runId });
   draft.transition('scheduled', { reason: 'retry' });
 }
 
-/** Opens what had failed, outermost first, and answers the ids of all blocks that begin again. */
-function reopenFrames(draft: Draft, oldRunId: string): readonly string[] {
-  const reopened: string[] = [];
-  for (const frame of [...draft.frames.values()]) {
-    const key = frameKey(frame);
-    if (!draft.frames.has(key) || frame.state === 'open') continue;
-    if (beginsAsAWhole(frame)) reopened.push(...reset(draft, frame));
-    else reopened.push(...reopen(draft, frame, oldRunId));
+/**
+ * Opens those of the frames that had failed or were cancelled, outermost first, and takes out the hidden rows of all
+ * blocks that begin again: those of the same pass only, since others tell of passes that are over.
+ */
+export function reopenFrames(draft: Draft, frames: readonly Frame[], oldRunId: string): void {
+  const reopened = new Map<string, string[]>();
+  const begins = (iteration: string, blockIds: readonly string[]): void => {
+    reopened.set(iteration, [...(reopened.get(iteration) ?? []), ...blockIds]);
+  };
+  for (const frame of frames) {
+    if (!draft.frames.has(frameKey(frame)) || frame.state === 'open') continue;
+    if (beginsAsAWhole(frame)) begins(frame.iteration, reset(draft, frame));
+    else {
+      const { own, atCursor } = reopen(draft, frame, oldRunId);
+      begins(frame.iteration, own);
+      begins(innerIteration(frame), atCursor);
+    }
   }
-  return reopened;
+  for (const [iteration, blockIds] of reopened) {
+    if (blockIds.length === 0) continue;
+    const kinds = ['error', 'breach', 'retry', 'node'] as const;
+    draft.supersede({ blockIds: [...new Set(blockIds)], kinds, iteration, keepLatest: false });
+  }
+  for (const frame of frames) {
+    const again = draft.frames.get(frameKey(frame));
+    const choice = again === undefined || frame.state === 'open' ? null : choiceRow(again);
+    if (choice !== null) draft.addRow(choice);
+  }
 }
 
 /**
@@ -41,6 +57,8 @@ function reopenFrames(draft: Draft, oldRunId: string): readonly string[] {
  */
 function beginsAsAWhole({ detail }: Frame): boolean {
   if (detail.kind === 'for_each') return detail.error !== null;
+  // What could not be collected is collected again; a collection that could not be resolved is resolved again.
+  if (detail.kind === 'fan_out') return detail.error !== null && detail.snapshotKey === null;
   if (detail.kind === 'try_catch') return detail.catchEnd === 'failed' || detail.tryEnd === 'cancelled';
   return detail.kind === 'saga' && detail.phase === 'rollback';
 }
@@ -58,16 +76,37 @@ function reset(draft: Draft, frame: Frame): readonly string[] {
   return [frame.blockId, ...below];
 }
 
-function reopen(draft: Draft, frame: Frame, oldRunId: string): readonly string[] {
+/** Answers the blocks that begin again: the composite itself, in its own pass, and the one at its cursor. */
+function reopen(
+  draft: Draft,
+  frame: Frame,
+  oldRunId: string,
+): { readonly own: readonly string[]; readonly atCursor: readonly string[] } {
   const leaf = frame.leaf === null ? null : leafAgain(draft, frame.leaf, oldRunId);
   const next: Frame = { ...frame, state: 'open', leaf };
   if (frame.detail.kind === 'parallel' || frame.detail.kind === 'race') {
     const ends = frame.detail.ends.map((end) => (end === 'drained' ? end : null));
     draft.put({ ...next, detail: { kind: frame.detail.kind, ends } });
+  } else if (frame.detail.kind === 'fan_out') {
+    draft.put({ ...next, detail: fanOutAgain(frame.detail, draft.record.runNo) });
   } else draft.put(next);
   const block = currentList(draft.plan, frame)[frame.cursor];
-  const own = frame.detail.kind === 'root' || frame.detail.kind === 'branch' ? [] : [frame.blockId];
-  return block === undefined ? own : [...own, block.id];
+  const own = frame.detail.kind === 'root' || isJoined(frame) ? [] : [frame.blockId];
+  return { own, atCursor: block === undefined ? [] : [block.id] };
+}
+
+/** Items that had failed are to be opened again, before those that never were; the tolerance begins anew. */
+function fanOutAgain(detail: FanOutDetail, runNo: number): FanOutDetail {
+  const { failed, failedKey, again } = detail;
+  return {
+    ...detail,
+    ended: detail.ended - failed,
+    failed: 0,
+    failedKey: `${failedKey.slice(0, failedKey.lastIndexOf('.'))}.${runNo}`,
+    again: failed === 0 ? again : [...again, { key: failedKey, from: 0 }],
+    decidedBy: null,
+    error: null,
+  };
 }
 
 /**

@@ -3,12 +3,19 @@ import type { Settle } from './changes.ts';
 import type { Draft } from './draft.ts';
 import { type WhichFailures, errorObject, failedLeaves } from './failures.ts';
 import { type FailedLeaf, type Frame, ROOT_KEY, wakeOf } from './frame.ts';
+import { beginHooks } from './hooks/begin-hooks.ts';
+import { hasHooksToRun } from './hooks/hooks-pending.ts';
+import { traceEnd } from './interceptors/traces.ts';
+import { nextAlert, withAlert } from './sla.ts';
 import { type InstanceState, type TerminalState, isTerminal, wayTo } from './states.ts';
 
 /** Ends a turn: chooses the state by the first rule of 6.4 that applies and makes the visible transition. */
 export function settle(draft: Draft): Settle {
   const end = terminalState(draft);
-  if (end !== null) return settleTerminal(draft, end);
+  return end === null ? withAlert(draft, settleOpen(draft)) : settleTerminal(draft, end);
+}
+
+function settleOpen(draft: Draft): Settle {
   if (draft.state === 'paused') return rest('paused', null, null, openWaits(draft));
   const { now } = draft.env;
   if (draft.runnableLeft) return settleAt(draft, 'scheduled', now);
@@ -25,7 +32,8 @@ export function settle(draft: Draft): Settle {
 
 /** A future-scheduled instance that only processed its inbox keeps its time ([SETTLE-3]). */
 export function settleUntouched(draft: Draft): Settle {
-  return rest(draft.state, draft.record.nextFireAt, draft.record.nextFireAt, openWaits(draft));
+  const { nextFireAt } = draft.record;
+  return withAlert(draft, rest(draft.state, nextFireAt, nextFireAt, openWaits(draft)));
 }
 
 function settleAt(draft: Draft, state: 'scheduled' | 'waiting', at: number | null): Settle {
@@ -63,8 +71,10 @@ export function terminalState(draft: Draft): TerminalState | null {
 }
 
 function settleTerminal(draft: Draft, state: TerminalState): Settle {
-  const first = state === 'failed' ? rootFailures(draft, 'all')[0] : undefined;
+  const failures = state === 'failed' ? rootFailures(draft, 'all') : [];
+  const [first] = failures;
   if (state === 'failed') for (const leaf of rootFailures(draft, 'unabsorbed')) addErrorRow(draft, leaf);
+  if (state === 'completed') traceEnd(draft, 'on_complete');
   const root = draft.frames.get(ROOT_KEY);
   goTo(draft, state, state === 'failed' ? (first?.blockId ?? null) : null);
   if (state !== 'failed') {
@@ -73,7 +83,9 @@ function settleTerminal(draft: Draft, state: TerminalState): Settle {
   if (root !== undefined && state !== 'failed') draft.put({ ...root, leaf: null });
   draft.markStrict();
   const failure = first === undefined ? null : { blockId: first.blockId, error: errorOf(first) };
-  return { state, nextFireAt: null, dueAt: null, openWaits: 0, failure: state === 'failed' ? failure : null };
+  const cleanup = beginHooks(draft, state, failures);
+  if (state === 'failed' && !hasHooksToRun(draft.record.hooks)) traceEnd(draft, 'on_failure');
+  return { state, nextFireAt: null, ...cleanup, failure: state === 'failed' ? failure : null };
 }
 
 function rootFailures(draft: Draft, which: WhichFailures): readonly FailedLeaf[] {
@@ -107,7 +119,9 @@ export function earliestWake(draft: Draft): number | null {
 
 /** The earliest instant still to come: what is due already and waits for room is not waited for. */
 export function nextWake(draft: Draft): number | null {
-  return earliestOf(wakesOf(draft).filter((at) => at > draft.env.now));
+  const alert = nextAlert(draft);
+  const wakes = [...wakesOf(draft), ...(alert === null ? [] : [alert])];
+  return earliestOf(wakes.filter((at) => at > draft.env.now));
 }
 
 function wakesOf(draft: Draft): readonly number[] {
@@ -147,6 +161,14 @@ function openWaits(draft: Draft): number {
 }
 
 /** A leaf that waits for one of these is continued by the engine: the instance is `scheduled`. */
-const TIMERS: ReadonlySet<string> = new Set(['delay', 'send_window', 'retry', 'handler']);
+const TIMERS: ReadonlySet<string> = new Set([
+  'delay',
+  'send_window',
+  'rate_limit',
+  'breaker',
+  'pool',
+  'retry',
+  'handler',
+]);
 
 const OUTSIDE: ReadonlySet<string> = new Set(['worker', 'input', 'event', 'child']);

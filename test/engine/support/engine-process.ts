@@ -2,6 +2,8 @@ import { type Engine, type EngineSettings, createEngine } from '../../../src/eng
 import { builtInHandlers } from '../../../src/engine/handlers/built-in.ts';
 import { createHandlerRegistry } from '../../../src/engine/handlers/registry.ts';
 import type { UseCaseDeps } from '../../../src/engine/use-case.ts';
+import { plainSeal } from '../../../src/adapters/seal.ts';
+import type { HttpEffects } from '../../../src/ports/effects.ts';
 import type { Hints } from '../../../src/ports/hints.ts';
 import type { Store } from '../../../src/ports/store/store.ts';
 import type { Entropy, Log } from '../../../src/ports/system.ts';
@@ -54,6 +56,8 @@ export interface ProcessParts {
   readonly hints: Hints | null;
   readonly settings: Partial<EngineSettings>;
   readonly skewMs: number;
+  /** What the outside answers to requests; default: there is no network. */
+  readonly effects?: HttpEffects;
 }
 
 export function createProcess(name: string, parts: ProcessParts): EngineProcess {
@@ -62,7 +66,7 @@ export function createProcess(name: string, parts: ProcessParts): EngineProcess 
   const logged: string[] = [];
   const entropy = numberedEntropy(name);
   const handlers = createHandlerRegistry(
-    builtInHandlers({ effects: noNetwork, entropy }),
+    builtInHandlers({ effects: parts.effects ?? noNetwork, entropy }),
     scriptedHandlers(parts.scripts, parts.ledger, gate),
   );
   if (!handlers.ok) throw new Error(handlers.error.join('; '));
@@ -73,6 +77,7 @@ export function createProcess(name: string, parts: ProcessParts): EngineProcess 
       clock: gate.clock,
       entropy,
       log: logInto(logged),
+      seal: plainSeal,
       ...(parts.hints === null ? {} : { hints: parts.hints }),
     },
     { ...standardSettings, ...parts.settings, leaseOwner: name },

@@ -89,9 +89,9 @@ export function serve(world: TestEngine, scenario: Scenario, instanceId: string,
 /** The run and its children have ended. */
 export async function hasEnded(world: TestEngine, instanceId: string): Promise<boolean> {
   const view = await world.store.getInstance(TENANT, instanceId);
-  if (view === null || !isTerminal(view.state)) return false;
+  if (view === null || !isTerminal(view.state) || (view.hooks ?? null) !== null) return false;
   const children = (await world.store.listChildren(TENANT, instanceId)) ?? [];
-  return children.every(({ state }) => isTerminal(state));
+  return children.every(({ state, hooks }) => isTerminal(state) && (hooks ?? null) === null);
 }
 
 export async function endOf(world: TestEngine, instanceId: string): Promise<RunEnd> {

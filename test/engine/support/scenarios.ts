@@ -1,6 +1,7 @@
 import type { Json } from '../../../src/core/json.ts';
 import type { StepCall, StepOutcome } from '../../../src/ports/step-handler.ts';
 import type { Script } from './ledger.ts';
+import { scenariosAround } from './scenarios-around.ts';
 import type { TestEngine } from './test-engine.ts';
 
 /** A sequence that stands for its kind, with the people and workers that it needs. */
@@ -206,6 +207,7 @@ export const scenarios: readonly Scenario[] = [
       await world.report(task, outcome);
     },
   },
+  ...scenariosAround,
 ];
 
 /** One and the same signal, however often it is sent; repeats are known by their id. */

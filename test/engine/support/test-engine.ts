@@ -6,6 +6,7 @@ import { publishSequence } from '../../../src/engine/publish-sequence.ts';
 import type { Operation, OperationAnswer } from '../../../src/engine/runner.ts';
 import { newInstance, startNow } from '../../../src/engine/start-instances.ts';
 import { nudgeAccepted } from '../../../src/engine/use-case.ts';
+import type { HttpEffects } from '../../../src/ports/effects.ts';
 import type { Hints } from '../../../src/ports/hints.ts';
 import type { SignalAnswer, WorkerTask } from '../../../src/ports/store/accept.ts';
 import type { InstanceView } from '../../../src/ports/store/reads.ts';
@@ -26,6 +27,8 @@ export interface TestEngineOptions {
   readonly settings?: Partial<EngineSettings>;
   /** Another store than the one in memory; `advance` moves its clock. */
   readonly store?: { readonly store: Store; readonly advance: (ms: number) => Promise<void> };
+  /** What the outside answers to requests of handlers; default: there is no network. */
+  readonly effects?: HttpEffects;
   /** Hints of a process; null for those inside the process. */
   readonly hints?: (world: TestEngine) => Hints | null;
 }
@@ -84,6 +87,7 @@ export class TestEngine {
       hints: this.options.hints?.(this) ?? null,
       settings: { ...this.options.settings, ...options.settings },
       skewMs: options.skewMs ?? 0,
+      ...(this.options.effects === undefined ? {} : { effects: this.options.effects }),
     });
     this.processes.push(process);
     if (options.serves === false) this.unreachable.add(process.name);
@@ -129,6 +133,8 @@ export class TestEngine {
       readonly nextFireAt?: number;
       readonly priority?: number;
       readonly dryRun?: boolean;
+      readonly dryRunAutoApprove?: boolean;
+      readonly dryRunRealTime?: boolean;
       readonly concurrencyKey?: string;
     } = {},
   ): Promise<string> {
@@ -144,7 +150,8 @@ export class TestEngine {
         metadata: {},
         context: { data: options.data ?? {}, config: {}, audit: [] },
         dryRun: options.dryRun ?? false,
-        dryRunAutoApprove: false,
+        dryRunAutoApprove: options.dryRunAutoApprove ?? false,
+        dryRunRealTime: options.dryRunRealTime ?? false,
         nextFireAt: options.nextFireAt ?? null,
         concurrencyKey: options.concurrencyKey ?? null,
         maxConcurrency: options.concurrencyKey === undefined ? null : 1,

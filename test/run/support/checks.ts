@@ -1,16 +1,30 @@
 import { checkPromises } from '../../../src/core/run/promises.ts';
+import { verifyRun } from '../../../src/core/run/fold/verify-run.ts';
 import type { NodeState } from '../../../src/core/run/states.ts';
-import { type TreeNode, buildTree } from '../../../src/core/run/tree.ts';
+import type { TreeNode } from '../../../src/core/run/tree.ts';
+import { foldTree } from '../../../src/engine/fold-tree.ts';
 import type { World } from './world.ts';
 
 /** After every commit: nothing is stuck (DESIGN promise 2), and the tree can be folded and makes sense. */
 export async function checkCommitted(world: World, instanceId: string): Promise<void> {
   const frontier = await world.store.getFrontier(null, instanceId);
   if (frontier === null) throw new Error(`there is no instance ${instanceId}`);
-  const broken = [...checkPromises(frontier), ...checkTree(await treeOf(world, instanceId))];
+  const broken = [
+    ...checkPromises(frontier),
+    ...checkTree(await treeOf(world, instanceId)),
+    ...(await checkRows(world, instanceId)),
+  ];
   if (broken.length > 0) {
     throw new Error(`${broken.join('\n')}\n${JSON.stringify(frontier.frames, null, 1)}`);
   }
+}
+
+/** RULINGS B2: what is stored follows from the rows. While a cancel drains, lists end without leaving any. */
+async function checkRows(world: World, instanceId: string): Promise<readonly string[]> {
+  const history = await world.store.getHistory(null, instanceId);
+  if (history === null) throw new Error(`there is no instance ${instanceId}`);
+  const { instance, frames, rows } = history;
+  return verifyRun({ plan: await world.planOf(instance.sequenceId), instance, frames, rows });
 }
 
 export async function treeOf(world: World, instanceId: string): Promise<readonly TreeNode[]> {
@@ -19,7 +33,8 @@ export async function treeOf(world: World, instanceId: string): Promise<readonly
   if (frontier === null || rows === null) throw new Error(`there is no instance ${instanceId}`);
   const { instance, frames } = frontier;
   const plan = await world.planOf(instance.sequenceId);
-  return buildTree({ plan, instanceId, createdAt: instance.createdAt, frames, rows, isWorkedOn: false });
+  const input = { plan, instanceId, createdAt: instance.createdAt, frames, rows, isWorkedOn: false };
+  return foldTree(world.store, null, input);
 }
 
 const OVER: readonly NodeState[] = ['completed', 'failed', 'cancelled', 'skipped'];

@@ -1,4 +1,5 @@
-import type { Json } from '../../../src/core/json.ts';
+import { type Json, isJsonObject } from '../../../src/core/json.ts';
+import { innerIteration } from '../../../src/core/run/plan.ts';
 import type { WorkerTask } from '../../../src/ports/store/accept.ts';
 import type { TurnCommit } from '../../../src/ports/store/turn.ts';
 import { TENANT } from '../../support/turn-builder.ts';
@@ -32,8 +33,8 @@ async function send(world: World, instanceId: string, signalType: string, payloa
 
 /** A worker takes the open task of a block and reports; nothing happens when there is no such task any more. */
 async function report(world: World, blockId: string, answer: Answer, taskId?: string): Promise<void> {
-  const task = await openTask(world, blockId);
-  if (task === undefined || (taskId ?? task.id) !== task.id) return;
+  const task = await openTask(world, blockId, taskId);
+  if (task === undefined) return;
   const claimed = task.state === 'pending' ? await claim(world, task) : task;
   // Tasks of a paused instance are not given out: the worker asks again a little later.
   if (claimed?.state !== 'claimed') {
@@ -53,10 +54,11 @@ async function report(world: World, blockId: string, answer: Answer, taskId?: st
 
 const WORKER = 'w-1';
 
-async function openTask(world: World, blockId: string): Promise<WorkerTask | undefined> {
+/** The oldest open task of a block, or the given one as long as it is open. */
+async function openTask(world: World, blockId: string, taskId?: string): Promise<WorkerTask | undefined> {
   const all = { handlerName: null, workerId: null, queueName: null, limit: 1000, offset: 0 };
   const open = await world.store.listTasks({ tenantId: TENANT, states: ['pending', 'claimed'], ...all });
-  return open.find((known) => known.blockId === blockId);
+  return open.find((known) => known.blockId === blockId && (taskId ?? known.id) === known.id);
 }
 
 async function claim(world: World, task: WorkerTask): Promise<WorkerTask | null> {
@@ -97,6 +99,9 @@ export function reactToGates(world: World, turn: TurnCommit): void {
     const answer = world.scenario.answers?.[gate.storeAs];
     if (answer === undefined) continue;
     const type = `custom:human_input:${gate.storeAs}`;
-    world.plan(gate.openedAt + answer.afterMs, () => send(world, turn.instanceId, type, answer.payload));
+    // Several items of a for_each may stand at the same gate: each answer names its own.
+    const iteration = innerIteration(frame);
+    const payload = isJsonObject(answer.payload) ? { ...answer.payload, iteration } : answer.payload;
+    world.plan(gate.openedAt + answer.afterMs, () => send(world, turn.instanceId, type, payload));
   }
 }

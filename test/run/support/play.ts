@@ -148,7 +148,7 @@ export function essence(played: Played): object {
     state: instance.state,
     dueAt: instance.dueAt,
     openWaits: instance.openWaits,
-    data: instance.data,
+    data: withoutIds(instance.data),
     failure: withoutIds(instance.failure),
     // What branches do at the same instant may be committed together or one by one: the order says nothing.
     rows: rows

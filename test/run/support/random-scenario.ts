@@ -44,6 +44,8 @@ const BLOCK_KINDS = [
   'loop',
   'tolerant_loop',
   'for_each',
+  'fan_out',
+  'tolerant_fan_out',
   'scope',
   'split',
   'saga',
@@ -119,7 +121,7 @@ class Builder {
     const gates = [...this.moods].filter(([, { kind }]) => kind === 'gate');
     return {
       blocks,
-      data: { xs: [1, 2] },
+      data: { xs: [1, 2], ys: [1, 2, 3] },
       sequences: { good: { blocks: [step('good_a'), sleep('good_s', 2468), pure('good_b')] } },
       on: Object.fromEntries([...this.moods.keys()].map((id) => [id, (call: Call) => this.answer(call)])),
       answers: Object.fromEntries(
@@ -245,6 +247,15 @@ class Builder {
           this.filled(lists[0], place),
           pick % 2 === 0 ? { retain_iterations: 1 } : {},
         );
+      case 'fan_out':
+        return forEach(id, 'ys', this.filled(lists[0], place), { concurrency: 2 + (pick % 2) });
+      case 'tolerant_fan_out':
+        return forEach(id, 'ys', this.filled(lists[0], place), {
+          concurrency: 1 + (pick % 3),
+          on_item_failure: 'continue',
+          ...(pick % 2 === 0 ? { collect: true } : { retain_iterations: 1 }),
+          ...(pick % 4 < 2 ? { tolerate: { count: 1 } } : {}),
+        });
       case 'try':
         return this.tryCatch(id, lists, place);
       case 'saga':

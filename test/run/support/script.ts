@@ -6,7 +6,12 @@ import type { List } from './blocks.ts';
 
 /** What a handler or a worker answers, and how long it takes on the virtual clock. */
 export type Answer = (
-  | { readonly ok: true; readonly output: Json; readonly writes: readonly KvChange[] }
+  | {
+      readonly ok: true;
+      readonly output: Json;
+      readonly writes: readonly KvChange[];
+      readonly stub?: boolean;
+    }
   | { readonly ok: false; readonly failure: Failure }
 ) & { readonly takesMs: number };
 
@@ -78,8 +83,15 @@ export type Event =
 
 export interface Scenario {
   readonly blocks: List;
+  /** More members of the document, such as cleanup lists. */
+  readonly members?: JsonObject;
   /** Other sequences by name, for sub_sequence. */
-  readonly sequences?: Readonly<Record<string, { readonly blocks: List; readonly inputSchema?: JsonObject }>>;
+  readonly sequences?: Readonly<
+    Record<
+      string,
+      { readonly blocks: List; readonly inputSchema?: JsonObject; readonly members?: JsonObject }
+    >
+  >;
   readonly data?: Json;
   readonly config?: JsonObject;
   readonly audit?: readonly Json[];
@@ -89,6 +101,7 @@ export interface Scenario {
   readonly events?: readonly Event[];
   readonly dryRun?: boolean;
   readonly dryRunAutoApprove?: boolean;
+  readonly dryRunRealTime?: boolean;
   readonly timezone?: string;
   readonly instanceId?: string;
   readonly startsAt?: number;

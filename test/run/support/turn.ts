@@ -2,11 +2,20 @@ import { advance, beginCall, finishCall, noteLateResult } from '../../../src/cor
 import type { Settle } from '../../../src/core/run/changes.ts';
 import { type Dispatch, Draft } from '../../../src/core/run/draft.ts';
 import { applyFacts } from '../../../src/core/run/facts.ts';
+import { endHooks, settleHooks } from '../../../src/core/run/hooks/end-hooks.ts';
+import { nextHook } from '../../../src/core/run/hooks/next-hook.ts';
+import { finishHook } from '../../../src/core/run/hooks/record-hook.ts';
+import {
+  invocationParams,
+  invocationReferences,
+} from '../../../src/core/run/interceptors/invocation-scope.ts';
+import { type Invocation, invocationBefore } from '../../../src/core/run/interceptors/traces.ts';
+import type { Json } from '../../../src/core/json.ts';
 import { Knowledge } from '../../../src/core/run/knowledge.ts';
-import { earliestWake, settle, settleUntouched } from '../../../src/core/run/settle.ts';
+import { nextWake, settle, settleUntouched } from '../../../src/core/run/settle.ts';
 import type { Claim, TurnCommit } from '../../../src/ports/store/turn.ts';
 import { readNeeds } from '../../../src/engine/read-needs.ts';
-import { callHandler } from './calls.ts';
+import { type CallEnd, callHandler } from './calls.ts';
 import { checkCommitted } from './checks.ts';
 import type { Answer } from './script.ts';
 import { LEASE_MS, type World } from './world.ts';
@@ -48,7 +57,8 @@ async function runTurn(world: World, claim: Claim): Promise<TurnEnd> {
   for (let claimed = claim, reloads = 0; reloads < 50; reloads += 1) {
     const state = await openTurn(world, claimed, running);
     try {
-      await runRounds(state);
+      if (state.draft.terminal) await runHooks(state);
+      else await runRounds(state);
       return 'settled';
     } catch (error) {
       if (error instanceof Crash) {
@@ -122,7 +132,7 @@ async function runRounds(state: TurnState): Promise<void> {
     for (const key of draft.takeAborted()) dropCall(state, key);
     const pure = draft.ready.filter((dispatch) => dispatch.pure);
     if (pure.length > 0) {
-      for (const dispatch of pure) callPure(state, dispatch);
+      for (const dispatch of pure) await callPure(state, dispatch);
       continue;
     }
     if (draft.ready.length > 0) {
@@ -144,6 +154,30 @@ async function runRounds(state: TurnState): Promise<void> {
   throw new Error('a turn does not come to an end');
 }
 
+/** The turn of an instance that has ended, hook by hook, as the engine does it. */
+async function runHooks(state: TurnState): Promise<void> {
+  const { world, draft, claim } = state;
+  let again = claim.takenOver;
+  for (;;) {
+    draft.env.now = world.now;
+    const step = nextHook(draft, again);
+    if (step.kind === 'over') endHooks(draft);
+    if (step.kind === 'over' || step.kind === 'later') {
+      await commit(state, settleHooks(draft, step.kind === 'later' ? step.at : null));
+      return;
+    }
+    if (step.kind === 'read') {
+      const needs = draft.knowledge.takeNeeds();
+      if (needs !== null) await readNeeds(world.store, draft, needs);
+      continue;
+    }
+    const { answer } = callHandler(world, draft, step.dispatch);
+    finishHook(draft, step.dispatch.blockId, answer);
+    again = false;
+    await commit(state, null);
+  }
+}
+
 async function advanceFully({ world, draft, mayRun, running }: TurnState): Promise<void> {
   const room = (world.scenario.room ?? 32) - running.size;
   for (;;) {
@@ -154,9 +188,9 @@ async function advanceFully({ world, draft, mayRun, running }: TurnState): Promi
   }
 }
 
-function callPure(state: TurnState, dispatch: Dispatch): void {
+async function callPure(state: TurnState, dispatch: Dispatch): Promise<void> {
   const { draft } = state;
-  const { answer } = callHandler(state.world, draft, dispatch);
+  const { answer } = await callWithBefore(state.world, draft, dispatch);
   beginCall(draft, dispatch);
   finishCall(draft, dispatch, answer);
 }
@@ -168,7 +202,7 @@ async function startReady(state: TurnState, ready: readonly Dispatch[]): Promise
   else if (!(await commit(state, null))) return;
   for (const dispatch of ready) {
     world.mostRedeliveries = Math.max(world.mostRedeliveries, dispatch.leaf.redeliveries);
-    const { answer, at } = callHandler(state.world, draft, dispatch);
+    const { answer, at } = await callWithBefore(state.world, draft, dispatch);
     beginCall(draft, dispatch);
     state.running.set(dispatch.frameKey, { dispatch, answer, finishAt: at });
   }
@@ -216,8 +250,8 @@ async function waitForCalls(state: TurnState): Promise<void> {
     return;
   }
   const instants = [...running.values()].map((call) => call.finishAt);
-  const wake = earliestWake(draft);
-  if (wake !== null && wake > world.now) instants.push(wake);
+  const wake = nextWake(draft);
+  if (wake !== null) instants.push(wake);
   if ((await runDue(world)) === 'crashed') throw new Crash();
   const now = await readAgain(world, state.claim);
   if (now.inbox.some((row) => row.seq > state.seenSeq)) {
@@ -233,6 +267,8 @@ async function waitForCalls(state: TurnState): Promise<void> {
 /** True when the intents of the commit hold. */
 async function commit(state: TurnState, settled: Settle | null): Promise<boolean> {
   const { world, draft, claim } = state;
+  for (const invocation of draft.invocations.takeAll())
+    draft.fillRow(invocation.rowId, await invoke(world, draft, invocation));
   const turn: TurnCommit = {
     tenantId: claim.tenantId,
     instanceId: claim.instanceId,
@@ -253,14 +289,37 @@ async function commit(state: TurnState, settled: Settle | null): Promise<boolean
   state.rev += 1;
   state.committedOnce = true;
   await checkCommitted(world, claim.instanceId);
+  world.commits.push(turn);
   world.react(turn);
-  world.escalations.push(...draft.takeEscalations());
+  world.escalations.push(...draft.escalations.takeAll());
   const crashes = world.crashes === 'after_commits' && mayCrash && settled === null;
   if (crashes && !onlyRepeatsIntents(turn)) throw new Crash();
   if (verdict.granted) draft.grant();
   else draft.withdraw();
   if (settled === null) takeInbox(state, verdict);
   return verdict.granted;
+}
+
+/** An invoked `before_step` is called right before the handler; its answer goes into the row of the outcome. */
+async function callWithBefore(world: World, draft: Draft, dispatch: Dispatch): Promise<CallEnd> {
+  const invocation = invocationBefore(draft, dispatch);
+  const before = invocation === null ? {} : { before: { output: await invoke(world, draft, invocation) } };
+  const { answer, at } = callHandler(world, draft, dispatch);
+  return { answer: { ...answer, ...before }, at };
+}
+
+/** Interceptors answer with what they were asked; those whose handler is `effect:broken` fail. */
+async function invoke(world: World, draft: Draft, invocation: Invocation): Promise<Json> {
+  while (!draft.knowledge.covers(invocationReferences(invocation))) {
+    const needs = draft.knowledge.takeNeeds();
+    if (needs !== null) await readNeeds(world.store, draft, needs);
+  }
+  const params = invocationParams(draft, invocation);
+  const { blockId, iteration, attempt, interceptor } = invocation;
+  world.invoked.push([blockId, iteration, attempt].join('|'));
+  if (!params.ok) return { _interceptor_error: params.error };
+  if (interceptor.handler === 'effect:broken') return { _interceptor_error: 'broken' };
+  return { asked: params.value };
 }
 
 /** What a commit says is lost once; the second try goes through. */

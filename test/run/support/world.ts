@@ -40,6 +40,10 @@ export interface World {
   mostRedeliveries: number;
   /** What was in commits that were lost with a crash. */
   readonly lost: Set<string>;
+  /** Commits that are stored. */
+  readonly commits: TurnCommit[];
+  /** Interceptors that were really called. */
+  readonly invoked: string[];
   readonly escalations: { readonly handler: string; readonly params: Json }[];
   readonly envFor: () => Env;
   planOf(sequenceId: string): Promise<Plan>;
@@ -65,7 +69,12 @@ function idSource(now: () => number): () => string {
 
 function documentOf(
   blocks: List,
-  extra: { readonly id: string; readonly name: string; readonly inputSchema?: JsonObject },
+  extra: {
+    readonly id: string;
+    readonly name: string;
+    readonly inputSchema?: JsonObject;
+    readonly members?: JsonObject;
+  },
 ): JsonObject {
   return {
     id: extra.id,
@@ -76,6 +85,7 @@ function documentOf(
     blocks,
     created_at: '2027-01-01T00:00:00.000Z',
     ...(extra.inputSchema === undefined ? {} : { input_schema: extra.inputSchema }),
+    ...extra.members,
   };
 }
 
@@ -107,6 +117,7 @@ export async function createWorld(scenario: Scenario, crashes: Crashes): Promise
     nextFireAt: scenario.firstRunMs === undefined ? null : startAt + scenario.firstRunMs,
     dryRun: scenario.dryRun ?? false,
     dryRunAutoApprove: scenario.dryRunAutoApprove ?? false,
+    dryRunRealTime: scenario.dryRunRealTime ?? false,
   });
   const world: World = {
     scenario,
@@ -125,6 +136,8 @@ export async function createWorld(scenario: Scenario, crashes: Crashes): Promise
     mostRedeliveries: 0,
     lost: new Set(),
     escalations: [],
+    invoked: [],
+    commits: [],
     newId,
     envFor: () => envOf(world),
     planOf: async (sequenceId) => {
@@ -158,7 +171,7 @@ export async function createWorld(scenario: Scenario, crashes: Crashes): Promise
       reactToGates(world, turn);
     },
   };
-  await publish(world, 'main', { blocks: scenario.blocks }, root.sequenceId);
+  await publish(world, 'main', { blocks: scenario.blocks, members: scenario.members ?? {} }, root.sequenceId);
   for (const [name, other] of Object.entries(scenario.sequences ?? {})) {
     await publish(world, name, other, newId());
   }
@@ -176,7 +189,7 @@ function ok(output: Json): Answer {
 async function publish(
   world: World,
   name: string,
-  source: { readonly blocks: List; readonly inputSchema?: JsonObject },
+  source: { readonly blocks: List; readonly inputSchema?: JsonObject; readonly members?: JsonObject },
   id: string,
 ): Promise<void> {
   const definition = documentOf(source.blocks, { ...source, id, name });

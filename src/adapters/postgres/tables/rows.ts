@@ -2,9 +2,17 @@ import type { Json, JsonObject } from '../../../core/json.ts';
 import type { OutputRow } from '../../../core/run/output-row.ts';
 import type { TaskEvent, WorkerTask } from '../../../ports/store/accept.ts';
 import type { SequenceRecord } from '../../../ports/store/catalog.ts';
-import type { AuditRow } from '../../../ports/store/reads.ts';
+import type { AuditRow, JournalRow, OutboxEntry } from '../../../ports/store/reads.ts';
 import type { StepLogLine } from '../../../ports/store/turn.ts';
-import type { auditLog, blockOutputs, stepLogs, workerTaskEvents, workerTasks } from '../schema.ts';
+import type {
+  auditLog,
+  blockOutputs,
+  journal,
+  stepLogs,
+  webhookOutbox,
+  workerTaskEvents,
+  workerTasks,
+} from '../schema.ts';
 
 /** What the columns of `sequences` hold, checked there by a constraint and at the door by the document's schema. */
 export function readSequence(row: {
@@ -39,7 +47,7 @@ export function readLogLine(row: Columns<typeof stepLogs>): StepLogLine {
 
 export function readTask(row: Columns<typeof workerTasks>): WorkerTask {
   const {
-    iteration: _iteration,
+    ofHook: _ofHook,
     closedBy: _closedBy,
     checkpoint,
     errorCode: _code,
@@ -57,4 +65,15 @@ export function readTask(row: Columns<typeof workerTasks>): WorkerTask {
 export function readTaskEvent(row: Columns<typeof workerTaskEvents>): TaskEvent {
   const { ordinal: _ordinal, tenantId: _tenantId, instanceId: _instanceId, event, ...columns } = row;
   return { ...columns, event: event as TaskEvent['event'] };
+}
+
+export function readJournalRow(row: Columns<typeof journal>): JournalRow {
+  const { ordinal: _ordinal, details, ...columns } = row;
+  return { ...columns, details: details as JsonObject };
+}
+
+export function readOutboxEntry(row: Columns<typeof webhookOutbox>): OutboxEntry {
+  const { id, tenantId, instanceId, eventType, url, payload, attempts, createdAt } = row;
+  const status = row.status as OutboxEntry['status'];
+  return { id, tenantId, instanceId, eventType, url, payload, status, attempts, createdAt };
 }

@@ -5,6 +5,8 @@ import type { Failure } from '../../failure.ts';
 import { type Json, canonicalJson, utf8Bytes } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import { errorObject } from '../failures.ts';
+import { traceAfter } from '../interceptors/traces.ts';
+import { handlerOf } from '../limits/breaker-outcome.ts';
 import type { Leaf } from '../frame.ts';
 import { type Outcome, type Place, frameAt, scopeAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
@@ -19,21 +21,23 @@ export function settleAttempt(
   place: Place,
   block: StepBlock,
   leaf: Leaf,
-  answer: { readonly ok: true; readonly output: Json } | { readonly ok: false; readonly failure: Failure },
+  answer:
+    | { readonly ok: true; readonly output: Json; readonly stub?: boolean }
+    | { readonly ok: false; readonly failure: Failure },
 ): Outcome {
   if (!answer.ok) return failAttempt(draft, place, block, leaf, answer.failure);
-  const failure = checkResult(draft, block, answer.output);
+  const failure = checkResult(draft, block, answer.output, answer.stub);
   if (failure !== null) return failAttempt(draft, place, block, leaf, failure);
   keepResult(draft, leaf, answer.output);
   return completeLeaf(draft, place, leaf, answer.output);
 }
 
 /** [DISP-2], [SCHEMA-1]: checked before anything is stored. Stubs of a dry run need not fit ([DRY-4]). */
-export function checkResult(draft: Draft, block: StepBlock, output: Json): Failure | null {
+export function checkResult(draft: Draft, block: StepBlock, output: Json, stub = false): Failure | null {
   if (utf8Bytes(canonicalJson(output)) > draft.env.maxOutputBytes) {
     return { message: `the result of ${block.id} is too large`, retryable: false, code: 'OUTPUT_TOO_LARGE' };
   }
-  if (block.output_schema === undefined || draft.record.dryRun) return null;
+  if (block.output_schema === undefined || stub) return null;
   const violations = validateAgainst(block.output_schema, output);
   if (violations.length === 0) return null;
   return {
@@ -53,7 +57,7 @@ export function failAttempt(
   failure: Failure,
 ): Outcome {
   if (isDeadlinesDoing(draft, block, leaf, failure)) return breach(draft, place, block, leaf);
-  const policy = block.retry ?? draft.env.defaultsOf(block.handler).retry;
+  const policy = block.retry ?? draft.env.defaultsOf(handlerOf(block, leaf)).retry;
   if (policy === undefined || !mayRetry(draft, place, policy, leaf, failure)) {
     return failLeaf(draft, place, leaf, failure);
   }
@@ -71,9 +75,10 @@ export function failAttempt(
     output: { _retry_marker: true, error: errorObject(failure) },
     startedAt: leaf.startedAt,
   });
+  traceAfter(draft, frameAt(draft, place), leaf);
   draft.countResult({ shielded: isProtected(place, block) });
   draft.putLeaf(frameAt(draft, place), {
-    ...leaf,
+    ...withoutTaken(leaf),
     state: 'waiting',
     reason: 'retry',
     attempt: leaf.attempt + 1,
@@ -82,6 +87,11 @@ export function failAttempt(
     error: failure,
   });
   return 'open';
+}
+
+/** The next attempt is given what it needs anew: one token per attempt ([RET-7]). */
+function withoutTaken({ taken: _, ...leaf }: Leaf): Leaf {
+  return leaf;
 }
 
 function mayRetry(draft: Draft, place: Place, policy: RetryPolicy, leaf: Leaf, failure: Failure): boolean {

@@ -7,8 +7,12 @@ import { type Place, runtimeOf, scopeAt } from '../place.ts';
 
 /** The view of a step's context ([ACC-1] to [ACC-3]). */
 export function contextView(draft: Draft, place: Place, block: StepBlock, attempt: number): ViewOfContext {
+  return viewOf(draft, scopeAt(draft, place), block, attempt);
+}
+
+/** The same of what is seen in a scope. */
+export function viewOf(draft: Draft, scope: Scope, block: StepBlock, attempt: number): ViewOfContext {
   const access = block.context_access;
-  const scope = scopeAt(draft, place);
   return {
     data: visibleData(withBindings(scope), access?.data ?? true),
     config: access?.config === false ? {} : draft.record.config,
@@ -39,9 +43,12 @@ function visibleData(
 
 /** What the templates of a step see ([TPL-2]): outputs, state and instance id are not limited. */
 export function viewScope(draft: Draft, place: Place, block: StepBlock, attempt: number): Scope {
-  const full = scopeAt(draft, place);
+  return viewScopeOf(draft, scopeAt(draft, place), block, attempt);
+}
+
+export function viewScopeOf(draft: Draft, full: Scope, block: StepBlock, attempt: number): Scope {
   if (block.context_access === undefined) return full;
-  const view = contextView(draft, place, block, attempt);
+  const view = viewOf(draft, full, block, attempt);
   const items = new Map(
     [...full.items].filter(([name]) => isJsonObject(view.data) && Object.hasOwn(view.data, name)),
   );

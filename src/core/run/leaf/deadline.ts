@@ -4,6 +4,7 @@ import type { Failure } from '../../failure.ts';
 import { type Json, type JsonObject, isJsonObject, mergeObjects } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import type { Leaf } from '../frame.ts';
+import { tellBreaker } from '../limits/breaker-outcome.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import { viewScope } from './context-view.ts';
@@ -45,7 +46,10 @@ export function breach(draft: Draft, place: Place, block: StepBlock, leaf: Leaf)
   const deadlineMs = block.deadline ?? 0;
   const startedAt = (leaf.deadlineAt ?? draft.env.now) - deadlineMs;
   const elapsedMs = Math.max(deadlineMs, draft.env.now - startedAt);
-  if (leaf.taskId !== null && leaf.reason === 'worker') draft.closeTask(leaf.taskId, 'cancelled');
+  if (leaf.taskId !== null && leaf.reason === 'worker') {
+    draft.closeTask(leaf.taskId, 'cancelled');
+    tellBreaker(draft, block, leaf, { message: 'the deadline was breached', retryable: false });
+  }
   draft.addRow({
     blockId: block.id,
     iteration: innerIteration(frameAt(draft, place)),

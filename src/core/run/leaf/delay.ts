@@ -3,6 +3,7 @@ import { nextOpening } from '../../calendar/send-window.ts';
 import type { StepBlock } from '../../definition/document.ts';
 import type { Draft } from '../draft.ts';
 import type { Leaf } from '../frame.ts';
+import { passesTime } from '../passes-time.ts';
 import { type Place, frameAt } from '../place.ts';
 
 /**
@@ -10,7 +11,7 @@ import { type Place, frameAt } from '../place.ts';
  * run does not wait ([DRY-3]).
  */
 export function startDelay(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): boolean {
-  if (block.delay === undefined || draft.record.dryRun) return false;
+  if (block.delay === undefined || passesTime(draft)) return false;
   const { now, random } = draft.env;
   const { timezone, config } = draft.record;
   const holidays = config['holidays'] ?? null;
@@ -22,7 +23,7 @@ export function startDelay(draft: Draft, place: Place, block: StepBlock, leaf: L
 
 /** [WIN-2]: true when the step has to wait until its send window opens. A dry run does not wait ([DRY-3]). */
 export function waitForWindow(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): boolean {
-  if (block.send_window === undefined || draft.record.dryRun) return false;
+  if (block.send_window === undefined || passesTime(draft)) return false;
   const { now } = draft.env;
   const opening = nextOpening(block.send_window, now, draft.record.timezone);
   if (opening <= now) return false;

@@ -2,6 +2,7 @@ import type { Failure } from '../../failure.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import { errorObject } from '../failures.ts';
+import { traceAfter } from '../interceptors/traces.ts';
 import type { Frame, Leaf } from '../frame.ts';
 import { type Outcome, type Place, frameAt, moveOn } from '../place.ts';
 import { currentList, innerIteration } from '../plan.ts';
@@ -27,6 +28,7 @@ export function completeLeaf(
   });
   // The tree knows a completed leaf by its result; what stands for one needs a node row beside it.
   if (kind !== 'result') addEndRow(draft, frame, leaf, { state: 'completed' });
+  traceAfter(draft, frame, leaf);
   draft.countResult({ shielded: isProtected(place, block) });
   moveOn(draft, place.key);
   return 'moved';
@@ -39,6 +41,7 @@ export function failLeaf(draft: Draft, place: Place, leaf: Leaf, failure: Failur
   if (block === undefined) throw new Error('a failure without a leaf at the cursor');
   const error = { ...errorObject(failure), retryable: failure.retryable };
   addEndRow(draft, frame, leaf, { state: 'failed', error });
+  traceAfter(draft, frame, leaf);
   draft.countResult({ shielded: isProtected(place, block) });
   draft.putLeaf(frame, {
     ...leaf,

@@ -29,6 +29,6 @@ function mayBeCalled(draft: Draft, frame: Frame, block: StepBlock): boolean {
 }
 
 function isDueTimer(draft: Draft, leaf: Leaf): boolean {
-  const timed = leaf.reason === 'delay' || leaf.reason === 'retry' || leaf.reason === 'handler';
+  const timed = ['delay', 'retry', 'handler', 'breaker'].includes(leaf.reason ?? '');
   return timed && (leaf.wakeAt ?? 0) <= draft.env.now;
 }

@@ -3,6 +3,8 @@ import { MAX_DURATION_MS } from '../../definition/scalars.ts';
 import { type Json, isJsonObject, member } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import type { Leaf } from '../frame.ts';
+import { attemptOf, traceBefore } from '../interceptors/traces.ts';
+import { passesTime } from '../passes-time.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
 import { completeLeaf } from './end-leaf.ts';
 import { keepResult } from './result-cache.ts';
@@ -30,16 +32,18 @@ export function startSleep(
   leaf: Leaf,
   durationMs: number,
 ): Outcome {
+  traceBefore(draft, attemptOf(frameAt(draft, place), block, leaf));
   draft.countStep();
   draft.instance.set({ currentStep: { blockId: block.id, startedAt: draft.env.now, attempt: leaf.attempt } });
+  const passes = passesTime(draft);
   const asleep: Leaf = {
     ...leaf,
     state: 'running',
     reason: 'sleep',
     dispatchedAt: draft.env.now,
-    wakeAt: draft.env.now + (draft.record.dryRun ? 0 : durationMs),
+    wakeAt: draft.env.now + (passes ? 0 : durationMs),
   };
-  if (draft.record.dryRun || durationMs === 0) return completeSleep(draft, place, asleep, durationMs);
+  if (passes || durationMs === 0) return completeSleep(draft, place, asleep, durationMs);
   draft.putLeaf(frameAt(draft, place), asleep);
   return 'open';
 }

@@ -3,6 +3,8 @@ import { evaluateExpression, isTruthy } from '../../expressions/evaluate.ts';
 import type { Draft } from '../draft.ts';
 import type { Leaf } from '../frame.ts';
 import { knows } from '../knows.ts';
+import { withoutLimit } from '../limits/ask.ts';
+import { mayBegin } from '../limits/budget.ts';
 import { type Outcome, type Place, frameAt, moveOn, scopeAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import { breach, isBreached, startClock } from './deadline.ts';
@@ -18,7 +20,9 @@ import { checkTaskTimeout } from './worker-task.ts';
 export function runStep(draft: Draft, place: Place, block: StepBlock): Outcome {
   const { leaf } = frameAt(draft, place);
   if (draft.inFlight.has(place.key)) return 'open';
-  if (leaf === null) return begin(draft, place, block, freshLeaf(draft.env.now));
+  if (leaf === null) {
+    return mayBegin(draft) ? begin(draft, place, block, freshLeaf(draft.env.now)) : 'open';
+  }
   if (leaf.state !== 'failed' && isBreached(draft, leaf)) return breach(draft, place, block, leaf);
   switch (leaf.reason) {
     case 'delay':
@@ -29,6 +33,10 @@ export function runStep(draft: Draft, place: Place, block: StepBlock): Outcome {
     case 'retry':
     case 'handler':
       return isDue(draft, leaf) ? goOn(draft, place, block, leaf) : 'open';
+    case 'rate_limit':
+    case 'breaker':
+    case 'pool':
+      return isDue(draft, leaf) ? goOn(draft, place, block, withoutLimit(leaf)) : 'open';
     case 'worker':
       return checkTaskTimeout(draft, place, block, leaf);
     case 'sleep':
@@ -49,7 +57,7 @@ function isDue(draft: Draft, leaf: Leaf): boolean {
 
 /** [WHEN-1] to [WHEN-4]: once per pass, before anything else. */
 function begin(draft: Draft, place: Place, block: StepBlock, fresh: Leaf): Outcome {
-  if (!knows(draft, block)) return 'open';
+  if (!knows(draft, place, block)) return 'open';
   const leaf: Leaf = { ...fresh, passed: { ...fresh.passed, when: true } };
   if (block.when === undefined) return delayOrGate(draft, place, block, leaf);
   const guard = evaluateExpression(block.when, scopeAt(draft, place), 'strict');
@@ -91,7 +99,7 @@ function afterDelay(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): O
  * ([WIN-3]).
  */
 function goOn(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
-  if (!knows(draft, block)) return 'open';
+  if (!knows(draft, place, block)) return 'open';
   if (leaf.dispatchedAt === null && waitForWindow(draft, place, block, leaf)) return 'open';
   const started = startClock(draft, block, leaf);
   const asks = block.wait_for_input !== undefined && !leaf.passed.gate;

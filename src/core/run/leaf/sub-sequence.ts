@@ -6,6 +6,7 @@ import type { Json } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import type { Leaf } from '../frame.ts';
 import { knows } from '../knows.ts';
+import { mayBeginChild, useAllowance } from '../limits/budget.ts';
 import type { KnownSequence } from '../knowledge.ts';
 import { type Outcome, type Place, frameAt, scopeAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
@@ -17,7 +18,10 @@ const DEPTH_MAX = 16;
 /** 9.7: one child per entry of the node; its end completes or fails the leaf. */
 export function runSubSequence(draft: Draft, place: Place, block: SubSequenceBlock): Outcome {
   const { leaf } = frameAt(draft, place);
-  if (leaf === null) return knows(draft, block) ? startChild(draft, place, block) : 'open';
+  if (leaf === null) {
+    const begins = mayBeginChild(draft) && knows(draft, place, block);
+    return begins ? startChild(draft, place, block) : 'open';
+  }
   if (leaf.state === 'failed') return 'failed';
   switch (leaf.childEnd) {
     case null:
@@ -98,6 +102,7 @@ function createChild(
     data: child.data,
     metadata: { _parent_block_id: block.id, _sub_sequence_depth: draft.record.depth + 1 },
   });
+  useAllowance(draft);
   draft.putLeaf(frame, { ...child.leaf, state: 'waiting', reason: 'child', childId: id });
   return 'open';
 }

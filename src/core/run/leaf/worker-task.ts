@@ -6,6 +6,10 @@ import type { Leaf } from '../frame.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import type { TaskOutcome } from '../record.ts';
+import { attemptOf, traceBefore } from '../interceptors/traces.ts';
+import { handlerOf, tellBreaker } from '../limits/breaker-outcome.ts';
+import { withResource } from '../limits/resource.ts';
+import { countExternalCall, countUsage } from '../limits/usage.ts';
 import { contextView } from './context-view.ts';
 import { keepResult } from './result-cache.ts';
 import { checkResult, failAttempt } from './attempt.ts';
@@ -23,19 +27,21 @@ export function createWorkerTask(
   const frame = frameAt(draft, place);
   const iteration = innerIteration(frame);
   const timeoutMs = block.timeout ?? null;
+  traceBefore(draft, attemptOf(frame, block, leaf));
   const taskId = draft.createTask({
     blockId: block.id,
     iteration,
-    handlerName: block.handler,
+    handlerName: handlerOf(block, leaf),
     queueName: block.queue_name ?? null,
     params,
-    context: { ...contextView(draft, place, block, leaf.attempt) },
+    context: { ...withResource(contextView(draft, place, block, leaf.attempt), leaf) },
     attempt: leaf.attempt,
     timeoutMs,
     idempotencyKey: idempotencyKey(draft.record, leaf, block.id, iteration),
     previousTaskId: leaf.taskId,
   });
   draft.countStep();
+  countExternalCall(draft);
   draft.instance.set({ currentStep: { blockId: block.id, startedAt: draft.env.now, attempt: leaf.attempt } });
   draft.putLeaf(frame, {
     ...leaf,
@@ -53,11 +59,13 @@ export function checkTaskTimeout(draft: Draft, place: Place, block: StepBlock, l
   if (leaf.wakeAt === null || leaf.wakeAt > draft.env.now) return 'open';
   if (leaf.taskId !== null) draft.closeTask(leaf.taskId, 'timed_out');
   draft.markStrict();
-  return failAttempt(draft, place, block, leaf, {
+  const failure = {
     message: `${block.id} did not finish within ${block.timeout ?? 0} ms`,
     retryable: true,
     code: 'TIMEOUT',
-  });
+  };
+  tellBreaker(draft, block, leaf, failure);
+  return failAttempt(draft, place, block, leaf, failure);
 }
 
 /** A worker's report for the step at a place; objects are merged into data before the next block ([DISP-3]). */
@@ -79,10 +87,13 @@ export function finishTask(
     return;
   }
   const failure = checkResult(draft, block, outcome.output) ?? mergeWorkerOutput(draft, outcome.output);
+  // The report of a failure has told the breaker already ([CB-2]); whether a success is one is known only here.
+  tellBreaker(draft, block, leaf, failure);
   if (failure !== null) {
     failAttempt(draft, place, block, leaf, failure);
     return;
   }
+  countUsage(draft, handlerOf(block, leaf), outcome.output);
   keepResult(draft, leaf, outcome.output);
   completeLeaf(draft, place, leaf, outcome.output);
 }

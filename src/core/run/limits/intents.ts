@@ -34,6 +34,11 @@ export class Intents {
     return this.open.has(key);
   }
 
+  /** True for an intent that no limit has a say in. */
+  isCertain(key: string): boolean {
+    return this.open.get(key)?.asking === null;
+  }
+
   keys(): Iterable<string> {
     return this.open.keys();
   }

@@ -1,0 +1,43 @@
+import { and, desc, eq } from 'drizzle-orm';
+import type { JournalRow, OutboxEntry } from '../../ports/store/reads.ts';
+import { isUuid } from './call.ts';
+import { tenantDatabase } from './database.ts';
+import type { SqlDriver } from './driver.ts';
+import { journal, taskInstances, webhookOutbox } from './schema.ts';
+import { readJournalRow, readOutboxEntry } from './tables/rows.ts';
+
+/** Newest first. One statement that begins at the instance: an unknown one gives no row, an empty journal a row of nulls. */
+export async function listJournal(
+  driver: SqlDriver,
+  tenantId: string | null,
+  id: string,
+  limit: number,
+): Promise<readonly JournalRow[] | null> {
+  if (!isUuid(id)) return null;
+  const ofTenant = tenantId === null ? undefined : eq(taskInstances.tenantId, tenantId);
+  const rows = await tenantDatabase(driver, tenantId)
+    .select({ row: journal })
+    .from(taskInstances)
+    .leftJoin(
+      journal,
+      and(eq(journal.instanceId, taskInstances.id), eq(journal.tenantId, taskInstances.tenantId)),
+    )
+    .where(and(eq(taskInstances.id, id), ofTenant))
+    .orderBy(desc(journal.ordinal))
+    .limit(limit);
+  return rows.length === 0 ? null : rows.flatMap(({ row }) => (row === null ? [] : [readJournalRow(row)]));
+}
+
+export async function listWebhookOutbox(
+  driver: SqlDriver,
+  tenantId: string | null,
+  limit: number,
+): Promise<readonly OutboxEntry[]> {
+  const rows = await tenantDatabase(driver, tenantId)
+    .select()
+    .from(webhookOutbox)
+    .where(tenantId === null ? undefined : eq(webhookOutbox.tenantId, tenantId))
+    .orderBy(desc(webhookOutbox.createdAt), desc(webhookOutbox.id))
+    .limit(limit);
+  return rows.map(readOutboxEntry);
+}
