@@ -77,6 +77,11 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
       maxConcurrentSteps: settings.STEPWELL_MAX_CONCURRENT_STEPS,
       maxInstancesPerTenant: settings.STEPWELL_MAX_INSTANCES_PER_TENANT,
       maxStepsPerTurn: settings.STEPWELL_MAX_STEPS_PER_INVOCATION,
+      maxStepsPerInstance: settings.STEPWELL_MAX_STEPS_PER_INSTANCE,
+      breakers: {
+        threshold: settings.STEPWELL_BREAKER_FAILURE_THRESHOLD,
+        cooldownMs: settings.STEPWELL_BREAKER_COOLDOWN_SECS * 1000,
+      },
       maxRecoveries: MAX_RECOVERIES,
       maxContextBytes: settings.STEPWELL_MAX_CONTEXT_BYTES,
       maxOutputBytes: MAX_OUTPUT_BYTES,

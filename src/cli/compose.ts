@@ -115,7 +115,7 @@ function assemble(
     clock,
     entropy,
     log,
-    limits: { maxContextBytes: settings.maxContextBytes },
+    limits: engine.deps.limits,
     handlerNames: handlers.names,
     settings: apiSettings(settings, options.defaultTenantId),
     service: { version, schemaVersion: SCHEMA_VERSION, notReadyReason },

@@ -31,6 +31,11 @@ export function engineSettings(settings: Settings, leaseOwner: string, isOurs: b
     maxConcurrentSteps: settings.maxConcurrentSteps,
     maxInstancesPerTenant: settings.maxInstancesPerTenant,
     maxStepsPerTurn: settings.maxStepsPerInvocation,
+    maxStepsPerInstance: settings.maxStepsPerInstance,
+    breakers: {
+      threshold: settings.breakerFailureThreshold,
+      cooldownMs: settings.breakerCooldownSecs * 1000,
+    },
     maxRecoveries: MAX_RECOVERIES,
     maxContextBytes: settings.maxContextBytes,
     maxOutputBytes: MAX_OUTPUT_BYTES,

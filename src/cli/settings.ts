@@ -68,6 +68,15 @@ export const settingsSchema = z.object({
   maxStepsPerInvocation: wholeNumber(0, 1_000_000)
     .default(0)
     .describe('Steps of an instance before it is handed on. 0: no limit.'),
+  maxStepsPerInstance: wholeNumber(0, 1_000_000_000)
+    .default(0)
+    .describe('Handler calls of one run, retries included, after which it fails. 0: no limit.'),
+  breakerFailureThreshold: wholeNumber(1, 1000)
+    .default(5)
+    .describe('Failures in a row after which the circuit breaker of a handler opens.'),
+  breakerCooldownSecs: wholeNumber(1, DAY_SECS)
+    .default(60)
+    .describe('How long an open circuit breaker lets nobody through, in seconds.'),
   maxContextBytes: wholeNumber(0, 2 ** 30)
     .default(262_144)
     .describe('Largest context of an instance in bytes. 0: no check.'),

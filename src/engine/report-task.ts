@@ -1,4 +1,5 @@
 import { canonicalJson, utf8Bytes, type Json } from '../core/json.ts';
+import { DEFAULT_BREAKER_RULE } from '../core/run/limits/takes.ts';
 import type { TaskOutcome } from '../core/run/record.ts';
 import { ok, type Result } from '../core/result.ts';
 import type { HeartbeatRequest, ReportTaskRequest } from '../ports/store/accept.ts';
@@ -24,6 +25,7 @@ export async function reportTask(
     ...report,
     tenantId: caller.tenantId,
     factId: deps.ids.newId(),
+    breaker: deps.limits.breakers ?? DEFAULT_BREAKER_RULE,
   });
   if (answer.status !== 'accepted') {
     return answer.status === 'not_found' ? notFound('worker task', claim.taskId) : staleClaim(claim);

@@ -55,18 +55,7 @@ export function refusalOf(blocks: Json, members: Record<string, Json | undefined
 }
 
 /** The warnings of an accepted document. */
-/** What the warnings of sequences.md 3.3 say; what this build does not execute is the business of `unsupportedBy`. */
 export function warningsOf(body: Json, options: ParseOptions = {}): readonly Warning[] {
-  return allWarnings(body, options).filter(({ code }) => code !== 'unsupported_member');
-}
-
-/** Paths of the members that this build stores and does not execute. */
-export function unsupportedBy(body: Json): readonly string[] {
-  const unsupported = allWarnings(body, {}).filter(({ code }) => code === 'unsupported_member');
-  return unsupported.map(({ path }) => path ?? '');
-}
-
-function allWarnings(body: Json, options: ParseOptions): readonly Warning[] {
   const parsed = parseSequence(body, options);
   if (!parsed.ok) throw new Error(`refused: ${parsed.error.message}`);
   return parsed.value.warnings;

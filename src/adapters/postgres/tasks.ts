@@ -35,11 +35,19 @@ export function createTaskStore(driver: SqlDriver): TaskStore {
   };
 }
 
+/** What a breaker shows of the last failure. */
+const BREAKER_ERROR_CHARS = 500;
+
 async function reportTask(driver: SqlDriver, request: ReportTaskRequest): Promise<ReportTaskAnswer> {
-  const { tenantId, taskId, workerId, claimEpoch, factId, outcome, logs } = request;
+  const { tenantId, taskId, workerId, claimEpoch, factId, outcome, logs, breaker } = request;
   if (!isUuid(taskId)) return { status: 'not_found' };
   const lines = JSON.stringify(logs.map(logLine));
-  const params = [tenantId, taskId, workerId, claimEpoch, factId, JSON.stringify(outcome), lines];
+  const failure =
+    outcome.ok || breaker === undefined
+      ? {}
+      : { breaker: { ...breaker, error: outcome.message.slice(0, BREAKER_ERROR_CHARS) } };
+  const told = JSON.stringify({ ...outcome, ...failure });
+  const params = [tenantId, taskId, workerId, claimEpoch, factId, told, lines];
   return answerOf(await call(driver, REPORT, params));
 }
 

@@ -10,7 +10,7 @@ export const ExplanationBody = z.object({
   observed_at: Timestamp,
   waiting_on: z.array(
     z.object({
-      kind: z.enum(['timer', 'task', 'gate', 'child', 'event', 'lease', 'pause', 'due']),
+      kind: z.enum(['timer', 'limit', 'task', 'gate', 'child', 'event', 'lease', 'pause', 'due']),
       block_id: z.string().nullable(),
       iteration: z.string(),
       since: Timestamp,

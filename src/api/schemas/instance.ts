@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { mergeObjects } from '../../core/json.ts';
 import { PRIORITIES } from '../../core/run/states.ts';
 import type { InstanceView } from '../../ports/store/reads.ts';
 import {
@@ -72,7 +73,7 @@ export function showInstance(view: InstanceView): InstanceBody {
     next_fire_at: optionalTimestamp(view.nextFireAt),
     priority: PRIORITIES[view.priority] ?? 'Normal',
     timezone: view.timezone,
-    metadata: view.metadata,
+    metadata: showMetadata(view),
     context: showContext(view),
     ...(view.concurrencyKey === null ? {} : { concurrency_key: view.concurrencyKey }),
     ...(view.maxConcurrency === null ? {} : { max_concurrency: view.maxConcurrency }),
@@ -84,6 +85,12 @@ export function showInstance(view: InstanceView): InstanceBody {
     created_at: timestamp(view.createdAt),
     updated_at: timestamp(view.updatedAt),
   };
+}
+
+/** `_injected_blocks` is made by the engine ([OP-10]); it is there once blocks have been injected. */
+function showMetadata({ metadata, injected }: InstanceView): InstanceBody['metadata'] {
+  if (injected === undefined || injected === null || injected.length === 0) return metadata;
+  return mergeObjects(metadata, { _injected_blocks: injected });
 }
 
 export function showContext(view: InstanceView): z.infer<typeof ContextBody> {

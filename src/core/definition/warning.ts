@@ -1,9 +1,6 @@
 import type { Path } from './path.ts';
 
-/**
- * Codes of sequences.md 3.3, `unsupported_member` for what this build does not execute, and `more_warnings` for what the
- * bound below leaves out.
- */
+/** Codes of sequences.md 3.3, and `more_warnings` for what the bound below leaves out. */
 export type WarningCode =
   | 'unknown_field'
   | 'unknown_handler'
@@ -27,7 +24,6 @@ export type WarningCode =
   | 'nested_cleanup'
   | 'item_var_name'
   | 'item_var_shadowed'
-  | 'unsupported_member'
   | 'more_warnings';
 
 /** Something a publish accepts although it looks wrong. `path` is where it stands. */

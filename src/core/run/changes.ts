@@ -61,6 +61,8 @@ export interface SupersedeRows {
   readonly iteration: string | null;
   /** Keep the newest row of each block even when it matches ([LOOP-10]). */
   readonly keepLatest: boolean;
+  /** The rule does nothing when an earlier commit has stored a value under one of these keys; absent: none. */
+  readonly unlessStored?: readonly string[];
 }
 
 export interface InboxDone {

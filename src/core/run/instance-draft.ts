@@ -51,6 +51,8 @@ export class InstanceDraft {
     this.current.startedAt = null;
     this.current.cancelRequestedAt = null;
     this.current.currentStep = null;
+    this.current.usage = null;
+    delete this.patch.usage;
     this.patch.newRun = run;
   }
 

@@ -16,7 +16,7 @@ export function runtimeSection(
     started_at: at(record.startedAt),
     attempt,
     total_steps_executed: record.totalSteps,
-    resource_key: null,
+    resource_key: record.currentStep?.resource ?? null,
     dry_run: record.dryRun,
     dry_run_auto_approve: record.dryRunAutoApprove,
   };

@@ -27,11 +27,12 @@ export function walk(draft: Draft, options: { readonly room: number }): void {
   draft.ready = [];
   draft.room = options.room;
   draft.runnableLeft = false;
+  draft.overLimit = null;
   draft.moved = false;
   draft.ensureRoot();
   const end = runList(draft, ROOT_PLACE);
   draft.rootEnd = end === 'open' ? null : end;
-  draft.moved ||= draft.ready.length > 0;
+  draft.moved ||= draft.ready.length > 0 || draft.intents.asks;
 }
 
 /** The list rules ([LIST-1] to [LIST-5]). Everything of a list that has not begun stops at a cancel ([CAN-2]). */
@@ -45,7 +46,7 @@ function runList(draft: Draft, place: Place): ListEnd | 'open' {
     if (block === undefined || (stops && !survivesCancel(draft, place, block))) {
       return endList(draft, place, 'cancelled');
     }
-    if (draft.pendingRows > ROWS_PER_WALK) {
+    if (draft.pendingRows.length > ROWS_PER_WALK) {
       draft.runnableLeft = true;
       return 'open';
     }

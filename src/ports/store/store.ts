@@ -1,4 +1,5 @@
 import type { AcceptStore } from './accept.ts';
+import type { ApiKeyStore } from './api-keys.ts';
 import type { CatalogStore } from './catalog.ts';
 import type { ChangeStore } from './changes.ts';
 import type { HandlerNameStore } from './handler-names.ts';
@@ -22,6 +23,7 @@ import type { TurnStore } from './turn.ts';
 export interface Store
   extends TurnStore,
     AcceptStore,
+    ApiKeyStore,
     CatalogStore,
     ChangeStore,
     HandlerNameStore,

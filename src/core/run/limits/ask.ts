@@ -50,7 +50,9 @@ function rateKey(
   place: Place,
   block: StepBlock,
   leaf: Leaf,
-): { readonly kind: 'known'; readonly key: string | null } | { readonly kind: 'broken'; readonly message: string } {
+):
+  | { readonly kind: 'known'; readonly key: string | null }
+  | { readonly kind: 'broken'; readonly message: string } {
   if (block.rate_limit_key === undefined || leaf.taken?.rate === true) return { kind: 'known', key: null };
   const resolved = resolveTemplateText(block.rate_limit_key, viewScope(draft, place, block, leaf.attempt));
   if (!resolved.ok) return { kind: 'broken', message: resolved.error.message };
@@ -109,6 +111,7 @@ export function takeAnswer(draft: Draft, key: string, asking: Asking, answer: Ta
     ...asking.before,
     state: 'waiting',
     reason,
+    limit: limitOf(answer.reason, asking.takes),
     // Never in the past: the store's word is about its own clock, which may be ahead by a little.
     wakeAt: Math.max(answer.until ?? draft.env.now, draft.env.now + 1),
   });
@@ -124,6 +127,16 @@ function waitFor(denial: Denial): WaitReason | null {
     case 'pool_unknown':
       return null;
   }
+}
+
+function limitOf(denial: Denial, { rate = '', breaker, pool }: Takes): string {
+  if (denial === 'rate_limit') return rate;
+  return denial === 'breaker' ? (breaker?.handler ?? '') : (pool?.name ?? '');
+}
+
+/** The leaf as it is when the wait for a limit is over. */
+export function withoutLimit({ limit: _, ...leaf }: Leaf): Leaf {
+  return leaf;
 }
 
 /** RULINGS B24: without a resource that could ever be given there is nothing to wait for. */

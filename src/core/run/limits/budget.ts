@@ -113,6 +113,7 @@ export function replaceBudget(draft: Draft, budget: JsonObject): void {
 }
 
 function withoutReasons(metadata: JsonObject): JsonObject {
-  const keep = ([key]: readonly [string, Json]): boolean => key !== 'paused_reason' && key !== 'budget_breach';
+  const keep = ([key]: readonly [string, Json]): boolean =>
+    key !== 'paused_reason' && key !== 'budget_breach';
   return jsonObject(Object.entries(metadata).filter(keep));
 }

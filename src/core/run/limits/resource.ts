@@ -5,6 +5,7 @@ import type { Leaf } from '../frame.ts';
 export function withResource<T extends { readonly runtime: Json }>(view: T, leaf: Leaf): T {
   const { runtime } = view;
   const resource = leaf.taken?.resource;
-  if (resource === undefined || !isJsonObject(runtime) || !Object.hasOwn(runtime, 'resource_key')) return view;
+  if (resource === undefined || !isJsonObject(runtime) || !Object.hasOwn(runtime, 'resource_key'))
+    return view;
   return { ...view, runtime: mergeObjects(runtime, { resource_key: resource }) };
 }

@@ -1,0 +1,20 @@
+import { takeBack } from '../core/run/advance.ts';
+import type { Dispatch, Draft } from '../core/run/draft.ts';
+import { isTracked } from '../core/run/limits/tracked-handlers.ts';
+
+/**
+ * Of the leaves whose intents a commit has stored those that are called now: not what limits denied (RULINGS A32), and not
+ * what has a breaker that opened meanwhile, as the same answer told; the next walk asks for that one ([CB-5]).
+ */
+export function callable(draft: Draft, ready: readonly Dispatch[]): readonly Dispatch[] {
+  const granted = ready.filter(({ frameKey }) => !draft.intents.denied.has(frameKey));
+  const shut = granted.filter((dispatch) => isShut(draft, dispatch));
+  if (shut.length === 0) return granted;
+  takeBack(draft, shut);
+  return granted.filter((dispatch) => !shut.includes(dispatch));
+}
+
+function isShut(draft: Draft, { handler, leaf }: Dispatch): boolean {
+  if (draft.env.openBreakers?.has(handler) !== true || draft.record.dryRun) return false;
+  return isTracked(handler) && leaf.taken?.handler === undefined;
+}
