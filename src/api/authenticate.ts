@@ -1,38 +1,78 @@
 import { equalSecrets } from '../core/digest.ts';
 import { ok, type Result } from '../core/result.ts';
+import { mayCall } from '../engine/api-keys/capabilities.ts';
 import { refuse, type Refusal } from '../engine/refusal.ts';
 import { MAX_TENANT_LENGTH } from '../engine/tenant.ts';
 import type { Caller } from '../engine/use-case.ts';
-import type { ApiSettings } from './api-deps.ts';
-import type { Access } from './route.ts';
+import type { ApiKey } from '../ports/store/api-keys.ts';
+import type { ApiContext } from './api-deps.ts';
+import type { Route } from './route.ts';
+
+type AuthDeps = Pick<ApiContext, 'settings' | 'keyRing' | 'failedKeys'>;
+type Called = Pick<Route, 'access' | 'method' | 'path'>;
 
 /**
- * Who calls (http-api.md 1.3 and 1.4): 401 without a valid key, 400 without the tenant where one is required.
- *
- * Without a root key everybody is an administrator. Keys of tenants are looked up here as well once they exist; such a
- * caller is no administrator, bound to its tenant (403 for another header), and has capabilities.
+ * Who calls (http-api.md 1.3 and 1.4). Without a root key everybody is an administrator. With one: 401 without a valid
+ * key; the root key is an administrator; the key of a tenant is bound to its tenant (403 for another header) and to what
+ * its capabilities allow (403). Then the tenant, 400 where one is required and missing. Peers that keep sending wrong keys
+ * get 429.
  */
-export function authenticate(
-  settings: ApiSettings,
+export async function authenticate(
+  deps: AuthDeps,
   headers: Headers,
-  access: Access,
-): Result<Caller, Refusal> {
-  if (access === 'public') return ok({ tenantId: null, isAdmin: false });
-  if (settings.apiKey !== null && !holdsKey(settings.apiKey, headers)) return refuse('unauthorized', '');
-  if (access === 'key') return ok({ tenantId: null, isAdmin: true });
+  route: Called,
+  peer: string,
+): Promise<Result<Caller, Refusal>> {
+  const { settings } = deps;
+  if (route.access === 'public') return ok({ tenantId: null, isAdmin: false });
+  if (settings.apiKey !== null) {
+    const offered = offeredKey(headers);
+    if (offered === undefined) return refuse('unauthorized', '');
+    if (!equalSecrets(offered, settings.apiKey)) {
+      const key = await deps.keyRing.find(offered);
+      if (key !== null) return callerOfKey(key, headers, route);
+      return deps.failedKeys.admit(peer)
+        ? refuse('unauthorized', '')
+        : refuse('rate_limited', 'too many calls with a wrong key', { retryAfterSecs: 1 });
+    }
+  }
+  if (route.access === 'key') return ok({ tenantId: null, isAdmin: true });
   const tenantId = tenantOfHeader(headers);
   if (!tenantId.ok) return tenantId;
-  if (tenantId.value === null && settings.requireTenantHeader && access === 'tenant') {
+  if (tenantId.value === null && settings.requireTenantHeader && route.access === 'tenant') {
     return refuse('invalid_argument', 'x-tenant-id header is required', { code: 'tenant_required' });
   }
   return ok({ tenantId: tenantId.value ?? settings.defaultTenantId, isAdmin: true });
 }
 
+function callerOfKey(
+  key: ApiKey,
+  headers: Headers,
+  { access, method, path }: Called,
+): Result<Caller, Refusal> {
+  const named = tenantOfHeader(headers);
+  if (!named.ok) return named;
+  if (named.value !== null && named.value !== key.tenantId) {
+    return refuse('forbidden', 'the key belongs to another tenant than x-tenant-id names', {
+      code: 'tenant_mismatch',
+    });
+  }
+  if (access === 'admin') {
+    const what = path.startsWith('/api-keys') ? 'API key management' : `${method} ${path}`;
+    return refuse('forbidden', `${what} requires the root API key`, { code: 'admin_only' });
+  }
+  if (!mayCall(key.capabilities, method, path)) {
+    const held = key.capabilities.join(', ');
+    return refuse('forbidden', `a key with ${held} may not ${method} ${path}`, {
+      code: 'missing_capability',
+    });
+  }
+  return ok({ tenantId: key.tenantId, isAdmin: false });
+}
+
 /** Only one exact Bearer form passes; two authorization headers arrive joined by a comma and fit none. */
-function holdsKey(apiKey: string, headers: Headers): boolean {
-  const bearer = /^Bearer ([!-~]+)$/.exec(headers.get('authorization') ?? '')?.[1];
-  const offered = headers.get('x-api-key') ?? bearer;
-  return offered !== undefined && equalSecrets(offered, apiKey);
+function offeredKey(headers: Headers): string | undefined {
+  return headers.get('x-api-key') ?? /^Bearer ([!-~]+)$/.exec(headers.get('authorization') ?? '')?.[1];
 }
 
 /** The tenant of the header, null when it is absent or blank. Its UTF-8 bytes arrive as one character each. */

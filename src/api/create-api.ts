@@ -1,6 +1,7 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { API_PREFIX, markAlias } from './alias.ts';
+import { createKeyRing } from '../engine/api-keys/key-ring.ts';
 import { createCallRate } from '../engine/call-rate.ts';
 import type { ApiContext, ApiDeps } from './api-deps.ts';
 import { dispatch } from './dispatch.ts';
@@ -10,6 +11,9 @@ import { openApiDocument } from './openapi.ts';
 import { requestIdOf } from './request-id.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes/routes.ts';
+
+/** Calls of one peer with a wrong key that are answered with 401 in a second; more get 429. */
+const FAILED_KEYS_PER_SEC = 50;
 
 interface ApiEnv {
   // Hono fixes this name.
@@ -34,6 +38,8 @@ export function createApi(deps: ApiDeps): Hono<ApiEnv> {
     ...deps,
     webhookRate: createCallRate(deps.clock, deps.settings.webhookRatePerSec),
     streams: { count: 0 },
+    keyRing: createKeyRing(deps.store, deps.clock),
+    failedKeys: createCallRate(deps.clock, FAILED_KEYS_PER_SEC),
     openApi: () => openApiDocument(ROUTES, deps.service.version),
   };
   for (const [path, routes] of routesByPath(ROUTES)) mount(app, context, path, routes);

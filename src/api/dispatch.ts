@@ -1,3 +1,6 @@
+import type { Result } from '../core/result.ts';
+import { refuse, type Refusal } from '../engine/refusal.ts';
+import type { Caller } from '../engine/use-case.ts';
 import { StoreUnavailable } from '../ports/store/store.ts';
 import { errorAnswer, internalErrorAnswer, jsonAnswer } from './error-answer.ts';
 import type { ApiContext } from './api-deps.ts';
@@ -21,7 +24,7 @@ export interface Incoming {
  */
 export async function dispatch(deps: ApiContext, route: Route, incoming: Incoming): Promise<Response> {
   const { request, requestId } = incoming;
-  const caller = authenticate(deps.settings, request.headers, route.access);
+  const caller = await callerOf(deps, route, incoming);
   if (!caller.ok) return errorAnswer(caller.error, requestId);
   const call: RawCall = {
     caller: caller.value,
@@ -41,6 +44,23 @@ export async function dispatch(deps: ApiContext, route: Route, incoming: Incomin
     return answer.ok ? replyAnswer(deps, route, answer.value) : errorAnswer(answer.error, requestId);
   } catch (error) {
     return failureAnswer(deps, route, requestId, error);
+  }
+}
+
+/** A lost database refuses a call as it refuses all that follows. */
+async function callerOf(
+  deps: ApiContext,
+  route: Route,
+  { request, peer }: Incoming,
+): Promise<Result<Caller, Refusal>> {
+  try {
+    return await authenticate(deps, request.headers, route, peer);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return refuse('unavailable', 'the database did not answer', {
+      code: 'database_unavailable',
+      retryAfterSecs: 1,
+    });
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { describeApiKeys } from './api-keys.ts';
 import { describeCatalog } from './catalog.ts';
 import { describeChangeFeed } from './change-feed.ts';
 import { describeChildren } from './children.ts';
@@ -25,6 +26,7 @@ import { describeOutputRows } from './output-rows.ts';
 import { describeSchedules } from './schedules.ts';
 import { describeSessions } from './sessions.ts';
 import { describeSettleAndWake } from './settle-and-wake.ts';
+import { describeShapeChanges } from './shape-changes.ts';
 import { describeStarts } from './starts.ts';
 import type { MakeStore } from './store-under-test.ts';
 import { describeTaskClaims } from './task-claims.ts';
@@ -60,10 +62,12 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'cleanup hooks': describeHooks,
   'reads of instances': describeInstanceReads,
   'the change feed': describeChangeFeed,
+  'keys of tenants': describeApiKeys,
   catalog: describeCatalog,
   schedules: describeSchedules,
   sessions: describeSessions,
   'many instances': describeManyInstances,
+  'changes of what a run is made of': describeShapeChanges,
 };
 
 /** What every store must do. An adapter passes all of it or is none. */

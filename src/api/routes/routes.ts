@@ -1,4 +1,5 @@
 import type { Route } from '../route.ts';
+import { apiKeyRoutes } from './api-keys.ts';
 import { approvalRoutes } from './approvals.ts';
 import { changeRoutes } from './changes.ts';
 import { cronRoutes } from './cron.ts';
@@ -6,6 +7,7 @@ import { deadLetterRoutes } from './dead-letters.ts';
 import { credentialRoutes } from './credentials.ts';
 import { eventRoutes } from './events.ts';
 import { instanceActionRoutes } from './instance-actions.ts';
+import { instanceShapeRoutes } from './instance-shape.ts';
 import { instanceStreamRoute } from './instance-stream.ts';
 import { instanceReadRoutes } from './instance-reads.ts';
 import { instanceRoutes } from './instances.ts';
@@ -26,8 +28,10 @@ export const ROUTES: readonly Route[] = [
   ...deadLetterRoutes,
   instanceStreamRoute,
   ...changeRoutes,
+  ...apiKeyRoutes,
   ...instanceReadRoutes,
   ...instanceActionRoutes,
+  ...instanceShapeRoutes,
   ...approvalRoutes,
   ...workerTaskRoutes,
   ...workerReadRoutes,

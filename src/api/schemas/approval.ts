@@ -20,6 +20,8 @@ export const ApprovalBody = z.object({
   sequence_id: Uuid,
   sequence_name: z.string(),
   block_id: z.string(),
+  /** Path of the enclosing passes; an answer names it where several items wait at one gate. */
+  iteration: z.string(),
   prompt: z.string(),
   choices: z.array(z.object({ label: z.string(), value: z.string() })),
   store_as: z.string().nullable(),
@@ -45,6 +47,7 @@ export function showApproval({
   instance,
   sequenceName,
   blockId,
+  iteration,
   gate,
   storeAs,
 }: Approval): z.infer<typeof ApprovalBody> {
@@ -56,6 +59,7 @@ export function showApproval({
     sequence_id: instance.sequenceId,
     sequence_name: sequenceName,
     block_id: blockId,
+    iteration,
     prompt: gate.prompt,
     choices: [...gate.choices],
     store_as: storeAs,

@@ -23,6 +23,8 @@ export const TaskBody = z.object({
   id: Uuid,
   instance_id: Uuid,
   block_id: z.string(),
+  /** Path of the enclosing passes; empty outside loops. */
+  iteration: z.string(),
   handler_name: z.string(),
   queue_name: z.string().exactOptional(),
   params: JsonValue,
@@ -51,6 +53,7 @@ export function showTask(task: WorkerTask): z.infer<typeof TaskBody> {
     id: task.id,
     instance_id: task.instanceId,
     block_id: task.blockId,
+    iteration: task.iteration,
     handler_name: task.handlerName,
     ...(task.queueName === null ? {} : { queue_name: task.queueName }),
     params: task.params,
