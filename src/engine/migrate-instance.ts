@@ -56,11 +56,14 @@ export async function previewMigration(
   deps: UseCaseDeps,
   caller: Caller,
   { instanceId, targetSequenceId }: Migration,
-): Promise<Result<MigrationPreview, Refusal>> {
+): Promise<Result<{ readonly fromSequenceId: string; readonly preview: MigrationPreview }, Refusal>> {
   const shape = await currentShape(deps, caller, instanceId);
   if (!shape.ok) return shape;
-  const target = await readTarget(deps, shape.value.instance, targetSequenceId);
-  return target.ok ? previewOf(deps, shape.value, target.value) : target;
+  const { instance } = shape.value;
+  const target = await readTarget(deps, instance, targetSequenceId);
+  if (!target.ok) return target;
+  const preview = await previewOf(deps, shape.value, target.value);
+  return preview.ok ? ok({ fromSequenceId: instance.sequenceId, preview: preview.value }) : preview;
 }
 
 async function readTarget(
