@@ -45,8 +45,8 @@ BEGIN
     ) p);
 END $$;
 
--- What the items of a block have put out at last, one entry per item: {"o": output}, {"e": error} for one that failed, {}
--- for one that left nothing. p_blocks are the blocks that may speak for an item, in document order; the last one that has
+-- What the items of a block have put out at last, one entry per item: {"b": block, "o": output}, {"e": error} for one that
+-- failed, {} for one that left nothing. p_blocks are the blocks that may speak for an item, in document order; the last one that has
 -- a result does. p_start is the path of a pass without its number, p_failed the beginning of the keys of failed items.
 CREATE FUNCTION stepwell.read_collected_v1(p_tenant text, p_instance uuid, p jsonb) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -55,7 +55,7 @@ BEGIN
   RETURN (
     SELECT coalesce(json_agg(
       CASE WHEN f.data IS NOT NULL THEN json_build_object('e', f.data -> 'error')
-        WHEN l.output IS NOT NULL THEN json_build_object('o', l.output)
+        WHEN l.output IS NOT NULL THEN json_build_object('b', l.block_id, 'o', l.output)
         ELSE '{}' END ORDER BY n.i), '[]')
     FROM (
       SELECT i, (p ->> 'start') || i::text AS pass, (p ->> 'failed') || lpad(i::text, 6, '0') AS failed
@@ -66,9 +66,9 @@ BEGIN
       WHERE s.instance_id = p_instance AND s.tenant_id = p_tenant AND s.key = n.failed COLLATE "C" AND s.first_index = 0
     ) f ON true
     LEFT JOIN LATERAL (
-      SELECT r.output
+      SELECT r.block_id, r.output
       FROM (
-        SELECT o.output, o.rev, o.ordinal, b.position
+        SELECT b.block_id, o.output, o.rev, o.ordinal, b.position
         FROM jsonb_array_elements_text(p -> 'blocks') WITH ORDINALITY AS b(block_id, position)
         CROSS JOIN LATERAL (
           SELECT c.output, c.rev, c.ordinal

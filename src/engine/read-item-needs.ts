@@ -63,10 +63,6 @@ async function readCollected(
     blocks: need.candidates,
     failed: `${need.failedKey}:`,
   });
-  const items = page.map((item): Json => {
-    if (item === null) return null;
-    return 'error' in item ? { error: item.error } : item.output;
-  });
   const owner = frameKey({ blockId: need.blockId, branch: null, iteration: need.iteration });
-  knowledge.fanOut.learnCollected(owner, items, utf8Bytes(JSON.stringify(items)));
+  knowledge.fanOut.learnCollected(owner, page, utf8Bytes(JSON.stringify(page)));
 }

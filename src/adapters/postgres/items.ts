@@ -55,11 +55,12 @@ export function createItemStore(driver: SqlDriver): ItemStore {
 }
 
 interface CollectedAnswer {
+  readonly b?: string;
   readonly o?: Json;
   readonly e?: Json;
 }
 
-function readCollectedItem({ o, e }: CollectedAnswer): CollectedItem {
+function readCollectedItem({ b, o, e }: CollectedAnswer): CollectedItem {
   if (e !== undefined) return { error: e };
-  return o === undefined ? null : { output: o };
+  return b === undefined || o === undefined ? null : { blockId: b, output: o };
 }

@@ -56,8 +56,12 @@ function checkBranches(block: ParallelBlock | RaceBlock, report: Report): void {
 
 function checkMinSuccessful(block: ParallelBlock, report: Report): void {
   const wanted = block.min_successful;
-  if (wanted !== undefined && (wanted < 1 || wanted > block.branches.length)) {
+  if (wanted === undefined) return;
+  if (wanted < 1 || wanted > block.branches.length) {
     report('B25', 'min_successful must be between 1 and the number of branches', ['min_successful']);
+  }
+  if (block.fail_fast === true) {
+    report('B25', 'fail_fast and min_successful exclude each other', ['fail_fast']);
   }
 }
 
@@ -93,7 +97,15 @@ function checkForEach(block: ForEachBlock, report: Report): void {
   if (concurrency !== undefined && (concurrency < 1 || concurrency > MAX_CONCURRENT_ITEMS)) {
     report('B25', `concurrency must be between 1 and ${MAX_CONCURRENT_ITEMS}`, ['concurrency']);
   }
+  if (block.collect === true && block.retain_iterations !== undefined) {
+    report('B25', 'collect needs the outputs of all items: leave retain_iterations out', [
+      'retain_iterations',
+    ]);
+  }
   if (tolerate === undefined) return;
+  if (block.on_item_failure === 'fail') {
+    report('B25', "tolerate needs on_item_failure 'continue'", ['tolerate']);
+  }
   const { count, percent } = tolerate;
   if ((count === undefined) === (percent === undefined)) {
     report('B25', 'tolerate needs either count or percent', ['tolerate']);

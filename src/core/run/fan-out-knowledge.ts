@@ -22,6 +22,12 @@ export interface CollectedNeed {
   readonly total: number;
 }
 
+/** What one item has put out at last: the result of the block that speaks for it, its failure, or nothing. */
+export type CollectedItem =
+  | { readonly blockId: string; readonly output: Json }
+  | { readonly error: Json }
+  | null;
+
 /** A failed item that was stored aside; `from` of the next look is its index + 1. */
 export interface FailedItem {
   readonly index: number;
@@ -44,7 +50,9 @@ export class FanOutKnowledge {
   private readonly fresh = new Set<string>();
   private readonly pinned = new Map<string, Json>();
   private readonly failedPages = new Map<string, readonly FailedItem[]>();
-  private readonly gathered = new Map<string, { readonly items: Json[]; bytes: number }>();
+  private readonly gathered = new Map<string, { readonly items: CollectedItem[]; bytes: number }>();
+  /** Failures that this turn has stored aside, by block and index: a commit may still have to bring them. */
+  private readonly ownFailures = new Map<string, Map<number, Json>>();
   private missing = noNeeds();
 
   constructor(options: { readonly hasHistory: boolean }) {
@@ -141,8 +149,17 @@ export class FanOutKnowledge {
     this.failedPages.set(key, page);
   }
 
+  setFailure(owner: string, index: number, error: Json): void {
+    const known = this.ownFailures.get(owner) ?? new Map<number, Json>();
+    this.ownFailures.set(owner, known.set(index, error));
+  }
+
+  failuresOf(owner: string): ReadonlyMap<number, Json> {
+    return this.ownFailures.get(owner) ?? new Map();
+  }
+
   /** What the items have put out, as far as it is known, with its size in bytes. */
-  collected(owner: string): { readonly items: readonly Json[]; readonly bytes: number } {
+  collected(owner: string): { readonly items: readonly CollectedItem[]; readonly bytes: number } {
     return this.gathered.get(owner) ?? { items: [], bytes: 0 };
   }
 
@@ -150,15 +167,17 @@ export class FanOutKnowledge {
     this.missing.collected.push(need);
   }
 
-  learnCollected(owner: string, items: readonly Json[], bytes: number): void {
+  learnCollected(owner: string, items: readonly CollectedItem[], bytes: number): void {
     const known = this.gathered.get(owner) ?? { items: [], bytes: 0 };
     known.items.push(...items);
     known.bytes += bytes;
     this.gathered.set(owner, known);
   }
 
-  dropCollected(owner: string): void {
+  /** The block has ended. */
+  closeBlock(owner: string): void {
     this.gathered.delete(owner);
+    this.ownFailures.delete(owner);
   }
 
   get hasNeeds(): boolean {

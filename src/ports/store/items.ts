@@ -1,6 +1,9 @@
 import type { Json } from '../../core/json.ts';
+import type { CollectedItem } from '../../core/run/fan-out-knowledge.ts';
 import type { NodeRow } from '../../core/run/output-row.ts';
 import type { InstanceKey } from './reads.ts';
+
+export type { CollectedItem } from '../../core/run/fan-out-knowledge.ts';
 
 /**
  * Reads of blocks whose items run side by side (RULINGS B25). A pass stands for itself and for the passes inside it. What
@@ -14,7 +17,10 @@ export interface ItemStore {
     key: InstanceKey,
     range: { readonly prefix: string; readonly from: string; readonly count: number },
   ): Promise<readonly { readonly key: string; readonly value: Json }[]>;
-  /** What the items from..from+count-1 have put out, in that order. */
+  /**
+   * What the items from..from+count-1 have put out, in that order. The member `error` of a stored failure comes before any
+   * row.
+   */
   readCollected(key: InstanceKey, query: CollectedQuery): Promise<readonly CollectedItem[]>;
   /** As `listNodeRows`, each block as one pass sees it. null: no such instance. */
   listNodeRowsWithin(
@@ -43,6 +49,3 @@ export interface CollectedQuery {
   /** Beginning of the keys under which failed items are stored; their index follows in six digits. */
   readonly failed: string;
 }
-
-/** `error`: the member of that name of the stored failure; it comes before any row. `null`: the item left nothing. */
-export type CollectedItem = { readonly output: Json } | { readonly error: Json } | null;

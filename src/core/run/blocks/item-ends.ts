@@ -6,9 +6,9 @@ import { indexOf } from '../item-frames.ts';
 import { type Place, frameAt, removeSubtree } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import { fanOutAt, setDetail } from './fan-out-detail.ts';
-import { isConcurrent } from './items.ts';
+import { mayFail } from './items.ts';
 import { addItemCounter, forgetPass } from './passes.ts';
-import { storeFailed } from './set-aside.ts';
+import { failedItemKey, storeFailed } from './set-aside.ts';
 
 /** The body of an item has drained: its frames go, the counter rises. */
 export function completeItem(draft: Draft, owner: Place, block: ForEachBlock, item: Frame): void {
@@ -47,13 +47,21 @@ function forgetItems(draft: Draft, owner: Place, block: ForEachBlock, ended: num
   const keep = block.retain_iterations ?? 0;
   if (keep === 0) return;
   const { iteration } = frameAt(draft, owner);
-  if (!isConcurrent(block)) {
-    if (ended >= keep) forgetPass(draft, block, iteration, ended - keep);
-    return;
-  }
   const { next } = fanOutAt(draft, owner);
   const hasEnded = (index: number): boolean =>
-    index < next && !draft.frames.has(frameKey({ blockId: block.id, branch: index, iteration }));
-  if (ended >= keep && hasEnded(ended - keep)) forgetPass(draft, block, iteration, ended - keep);
-  if (hasEnded(ended + keep)) forgetPass(draft, block, iteration, ended);
+    index >= 0 &&
+    index < next &&
+    !draft.frames.has(frameKey({ blockId: block.id, branch: index, iteration }));
+  if (hasEnded(ended - keep)) forgetItem(draft, owner, block, ended - keep);
+  if (hasEnded(ended + keep)) forgetItem(draft, owner, block, ended);
+}
+
+/** A failed item keeps its rows: a retry goes on behind what has completed in it. */
+function forgetItem(draft: Draft, owner: Place, block: ForEachBlock, index: number): void {
+  const frame = frameAt(draft, owner);
+  if (draft.knowledge.fanOut.failuresOf(frameKey(frame)).has(index)) return;
+  const { failedKey, again } = fanOutAt(draft, owner);
+  const keys = [{ key: failedKey, from: 0 }, ...again].filter(({ from }) => index >= from);
+  const unlessStored = mayFail(block) ? keys.map(({ key }) => failedItemKey(key, index)) : [];
+  forgetPass(draft, block, frame.iteration, index, unlessStored);
 }

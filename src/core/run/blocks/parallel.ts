@@ -19,7 +19,8 @@ type Ends = readonly (ListEnd | null)[];
 
 /**
  * 9.1: every branch runs to its end, none holds up another. `fail_fast` and `min_successful` end the block earlier by
- * cancelling what still runs (RULINGS B25).
+ * cancelling what still runs: at the first failure, when enough branches have drained, or as soon as so many have failed that
+ * enough cannot drain any more (RULINGS B25).
  */
 export function runParallel(draft: Draft, place: Place, block: ParallelBlock, runList: RunList): Outcome {
   const join = openFrame(draft, place, block, () => ({
@@ -53,7 +54,10 @@ function resultOf(ends: Ends, block: ParallelBlock, cancelling: boolean): ListEn
 function decided(draft: Draft, joinPlace: Place, block: ParallelBlock): boolean {
   const ends = branchEnds(draft, joinPlace);
   if (block.fail_fast === true && ends.includes('failed')) return true;
-  return block.min_successful !== undefined && successes(ends) >= block.min_successful;
+  if (block.min_successful === undefined) return false;
+  if (successes(ends) >= block.min_successful) return true;
+  const reachable = ends.filter((end) => end === null || end === 'drained').length;
+  return ends.includes('failed') && reachable < block.min_successful;
 }
 
 const successes = (ends: Ends): number => ends.filter((end) => end === 'drained').length;

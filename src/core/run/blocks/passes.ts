@@ -75,11 +75,13 @@ export function forgetPass(
   block: LoopBlock | ForEachBlock,
   iteration: string,
   pass: number,
+  unlessStored: readonly string[] = [],
 ): void {
   draft.supersede({
     blockIds: descendantIds(draft.plan, block.id),
     kinds: ['result', 'node'],
     iteration: passPath(iteration, block.id, pass),
     keepLatest: true,
+    ...(unlessStored.length === 0 ? {} : { unlessStored }),
   });
 }

@@ -3,6 +3,7 @@ import type { Draft } from '../draft.ts';
 import type { FailedItem } from '../fan-out-knowledge.ts';
 import { errorSummary, failedLeaves } from '../failures.ts';
 import { type Frame, frameKey } from '../frame.ts';
+import { indexOf } from '../item-frames.ts';
 import { isInsideFrame } from '../place.ts';
 import { reopenFrames } from '../retry-run.ts';
 
@@ -23,12 +24,14 @@ interface StoredItem {
 export function storeFailed(draft: Draft, key: string, item: Frame): void {
   const below = [...draft.frames.values()].filter((frame) => isInsideFrame(draft, frame, item));
   const [leaf] = failedLeaves(draft, item);
+  const error = leaf === undefined ? { message: 'the item failed' } : errorSummary(leaf);
+  draft.knowledge.fanOut.setFailure(frameKey({ ...item, branch: null }), indexOf(item), error);
   const value: StoredItem = {
     runId: draft.record.runId,
-    error: leaf === undefined ? { message: 'the item failed' } : errorSummary(leaf),
+    error,
     frames: [item, ...below],
   };
-  draft.push('values', { key: failedItemKey(key, item.branch ?? 0), value: asJson(value) });
+  draft.push('values', { key: failedItemKey(key, indexOf(item)), value: asJson(value) });
 }
 
 /** Opens a failed item again where it stood, as a retry of the instance opens everything else. */
