@@ -125,23 +125,35 @@ BEGIN
 END $$;
 
 -- Takes rows out of the lists (RULINGS B1); before the rows of the same commit are written, so that these stay.
+-- A rule about one pass reads that pass only: it is one range of the index, since '/' is followed by '0'.
 CREATE FUNCTION stepwell.supersede_rows(p_specs jsonb, a stepwell.checked_turn[]) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  r record;
 BEGIN
-  UPDATE stepwell.block_outputs o
-  SET superseded_by = t.run_no
-  FROM jsonb_array_elements(p_specs) AS s(v)
-  JOIN unnest(a) AS t ON t.i = (s.v ->> 'i')::integer
-  WHERE t.verdict = 'ok' AND o.instance_id = ANY (ARRAY[t.instance_id]) AND o.tenant_id = t.tenant_id AND o.superseded_by IS NULL
-    AND o.block_id = ANY (ARRAY(SELECT jsonb_array_elements_text(s.v -> 'blockIds')))
-    AND o.kind = ANY (ARRAY(SELECT jsonb_array_elements_text(s.v -> 'kinds')))
-    AND (coalesce(s.v ->> 'iteration', '') = '' OR o.iteration = s.v ->> 'iteration'
-      OR starts_with(o.iteration, (s.v ->> 'iteration') || '/'))
-    AND NOT ((s.v -> 'keepLatest')::boolean AND NOT EXISTS (
-      SELECT 1 FROM stepwell.block_outputs later
-      WHERE later.instance_id = o.instance_id AND later.block_id = o.block_id AND later.superseded_by IS NULL
-        AND later.kind = ANY (ARRAY(SELECT jsonb_array_elements_text(s.v -> 'kinds')))
-        AND (later.rev, later.ordinal) > (o.rev, o.ordinal)));
+  FOR r IN
+    SELECT s.v, t.instance_id, t.tenant_id, t.run_no, coalesce(s.v ->> 'iteration', '') AS pass,
+      ARRAY(SELECT jsonb_array_elements_text(s.v -> 'blockIds')) AS blocks,
+      ARRAY(SELECT jsonb_array_elements_text(s.v -> 'kinds')) AS kinds
+    FROM jsonb_array_elements(p_specs) AS s(v)
+    JOIN unnest(a) AS t ON t.i = (s.v ->> 'i')::integer
+    WHERE t.verdict = 'ok' AND NOT (s.v ? 'unlessStored' AND EXISTS (
+      SELECT 1 FROM stepwell.externalized_state e
+      WHERE e.instance_id = t.instance_id AND e.tenant_id = t.tenant_id
+        AND e.key = ANY (ARRAY(SELECT jsonb_array_elements_text(s.v -> 'unlessStored')))))
+  LOOP
+    UPDATE stepwell.block_outputs o
+    SET superseded_by = r.run_no
+    WHERE o.instance_id = r.instance_id AND o.tenant_id = r.tenant_id AND o.superseded_by IS NULL
+      AND o.block_id = ANY (r.blocks) AND o.kind = ANY (r.kinds)
+      AND o.iteration >= r.pass COLLATE "C"
+      AND o.iteration < CASE r.pass WHEN '' THEN U&'\+10FFFF' ELSE r.pass || '0' END COLLATE "C"
+      AND (r.pass IN ('', o.iteration) OR starts_with(o.iteration, r.pass || '/'))
+      AND NOT ((r.v -> 'keepLatest')::boolean AND NOT EXISTS (
+        SELECT 1 FROM stepwell.block_outputs later
+        WHERE later.instance_id = o.instance_id AND later.block_id = o.block_id AND later.superseded_by IS NULL
+          AND later.kind = ANY (r.kinds) AND (later.rev, later.ordinal) > (o.rev, o.ordinal)));
+  END LOOP;
 END $$;
 
 CREATE FUNCTION stepwell.write_values(p_more jsonb, a stepwell.checked_turn[]) RETURNS void

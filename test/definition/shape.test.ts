@@ -214,7 +214,8 @@ describe('shape of a document', () => {
           tolerate: { percent: 12.5 },
           collect: true,
         },
-        { type: 'parallel', id: 'p', branches: [[], []], fail_fast: true, min_successful: 2 },
+        { type: 'parallel', id: 'p', branches: [[], []], fail_fast: true },
+        { type: 'parallel', id: 'q', branches: [[], []], min_successful: 2 },
       ]),
     );
     expect(document.blocks[0]).toMatchObject({ on_uncertain: 'ask', pool: 'mailboxes' });
@@ -223,7 +224,8 @@ describe('shape of a document', () => {
       tolerate: { percent: 12.5 },
       collect: true,
     });
-    expect(document.blocks[2]).toMatchObject({ fail_fast: true, min_successful: 2 });
+    expect(document.blocks[2]).toMatchObject({ fail_fast: true });
+    expect(document.blocks[3]).toMatchObject({ min_successful: 2 });
   });
 });
 

@@ -43,6 +43,7 @@ export function applyRows(
 
 function supersede(tx: Tx, turn: TurnCommit, rule: SupersedeRows, runNo: number): void {
   const { instanceId } = turn;
+  if (rule.unlessStored?.some((key) => tx.db.values.of(instanceId).has(key)) === true) return;
   const live = liveRows(tx, instanceId).filter((row) => rule.blockIds.includes(row.blockId));
   const newest = new Map<string, string>();
   for (const row of live) {

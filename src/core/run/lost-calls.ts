@@ -27,6 +27,11 @@ export class LostCalls {
     if (this.wentOnAt.has(parentKey)) this.wentOnAt.add(frameKey);
   }
 
+  /** A list that is stored before anything in it is called was not open before either. */
+  fresh(frameKey: string): void {
+    this.wentOnAt.add(frameKey);
+  }
+
   /** The rows are with the commit. */
   rowsTaken(): void {
     this.rowsSeen = 0;

@@ -30,7 +30,10 @@ export interface RowPlace {
 }
 
 interface StreamDeps {
-  readonly store: Pick<Store, 'getInstance' | 'listOutputs' | 'getFrontier' | 'listNodeRows' | 'listNodeRowsWithin'>;
+  readonly store: Pick<
+    Store,
+    'getInstance' | 'listOutputs' | 'getFrontier' | 'listNodeRows' | 'listNodeRowsWithin'
+  >;
   readonly definitions: Definitions;
 }
 
