@@ -175,7 +175,7 @@ export class TestEngine {
   ): Promise<SignalAnswer> {
     const signalId = options.signalId ?? this.nextId();
     const answer = await this.store.signal({ tenantId: TENANT, instanceId, signalId, signalType, payload });
-    if (options.nudge !== false) this.nudge(instanceId);
+    if (options.nudge !== false) this.look(instanceId);
     return answer;
   }
 
@@ -198,7 +198,7 @@ export class TestEngine {
       outcome,
       logs: [],
     });
-    if (nudge && answer.status === 'accepted') this.nudge(answer.instanceId);
+    if (nudge && answer.status === 'accepted') this.look(answer.instanceId);
     return answer.status;
   }
 
@@ -276,7 +276,8 @@ export class TestEngine {
     return `01800000-0000-7000-8000-${this.ids.toString(16).padStart(12, '0')}`;
   }
 
-  private nudge(instanceId: string): void {
+  /** Lets a live process look at the instance, as the API does after a fact. */
+  look(instanceId: string): void {
     const process = this.live;
     if (process !== undefined) void nudgeAccepted(process.useCases, { tenantId: TENANT, instanceId });
   }
