@@ -14,7 +14,9 @@ export function retryRun(draft: Draft, runId: string): void {
   const oldRunId = draft.record.runId;
   draft.instance.beginRun({ runNo: draft.record.runNo + 1, runId });
   draft.instance.removeData('_error');
-  reopenFrames(draft, [...draft.frames.values()], oldRunId);
+  const frames = [...draft.frames.values()];
+  reopenFrames(draft, frames, oldRunId);
+  keepChoices(draft, frames);
   forgetFailedHooks(draft);
   draft.rootEnd = null;
   draft.note('retry', { run_no: draft.record.runNo, run_id: runId });
@@ -44,6 +46,10 @@ export function reopenFrames(draft: Draft, frames: readonly Frame[], oldRunId: s
     const kinds = ['error', 'breach', 'retry', 'node'] as const;
     draft.supersede({ blockIds: [...new Set(blockIds)], kinds, iteration, keepLatest: false });
   }
+}
+
+/** What was chosen when a block was entered stands in a hidden row, which has gone with the others (RULINGS B2). */
+function keepChoices(draft: Draft, frames: readonly Frame[]): void {
   for (const frame of frames) {
     const again = draft.frames.get(frameKey(frame));
     const choice = again === undefined || frame.state === 'open' ? null : choiceRow(again);
