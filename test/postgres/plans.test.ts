@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../src/ports/store/store.ts';
+import type { ScheduleRecord } from '../../src/ports/store/schedules.ts';
 import type { Claim } from '../../src/ports/store/turn.ts';
+import { fireOf, newSchedule } from '../store-contract/schedules.ts';
 import {
   TENANT,
   auditEntry,
@@ -8,12 +10,14 @@ import {
   newInstance,
   nextId,
   row,
+  sequence,
   settleAs,
   task,
   turnOf,
   write,
 } from '../support/turn-builder.ts';
 import { LEASE_MS, claimRequest, commitOk, request, signalOf, startClaimed, workerHasTask } from './acts.ts';
+import { FILL, SCHEDULE_ID } from './large-tables.ts';
 import { type Session, useSessions } from './sessions.ts';
 import { MIGRATED } from './store-database.ts';
 
@@ -22,32 +26,8 @@ import { MIGRATED } from './store-database.ts';
  * touched does not depend on how many there are. Counting is stricter than looking at plans, since it
  * sees the statements inside the functions as they really ran.
  */
-const ROWS = 50_000;
 /** Rows that one operation may touch, by index or by scanning a table (or partition) that holds hardly any. */
 const TOUCHED_MAX = 120;
-
-const FILL = `
-INSERT INTO stepwell.task_instances (id, sequence_id, run_id, created_at, priority, tenant_id, namespace, timezone, state,
-  next_fire_at, due_at, updated_at, progress_at, metadata)
-SELECT gen_random_uuid(), '0190aaaa-0000-7000-8000-000000000000', gen_random_uuid(), now(), n % 3, 'big-' || n % 5, 'n', 'UTC',
-  CASE WHEN n % 4 = 0 THEN 'completed' ELSE 'scheduled' END, now(),
-  CASE WHEN n % 4 = 0 THEN NULL ELSE now() - interval '1 s' * (n % 1000) END, now(), now(), jsonb_build_object('n', n::text)
-FROM generate_series(1, ${ROWS}) n;
-INSERT INTO stepwell.block_outputs (id, instance_id, rev, created_at, run_no, ordinal, attempt, output_size, tenant_id, block_id,
-  iteration, kind, output)
-SELECT gen_random_uuid(), i.id, n, now(), 1, 0, 0, 2, i.tenant_id, 'block-' || n % 10, 'l:' || n, 'result', '{}'
-FROM (SELECT id, tenant_id FROM stepwell.task_instances LIMIT 5) i, generate_series(1, ${ROWS / 5}) n;
-INSERT INTO stepwell.signal_inbox (instance_id, seq, id, tenant_id, kind, signal_type, payload, created_at)
-SELECT i.id, 1, gen_random_uuid(), i.tenant_id, 'signal', 'custom:x', 'null', now() FROM stepwell.task_instances i WHERE i.tenant_id LIKE 'big-%';
-INSERT INTO stepwell.worker_tasks (id, tenant_id, instance_id, block_id, iteration, handler_name, params, context, attempt,
-  idempotency_key, created_at)
-SELECT gen_random_uuid(), i.tenant_id, i.id, 'b', '', 'filler', '{}', '{}', 0, 'k', now() FROM stepwell.task_instances i;
-INSERT INTO stepwell.audit_log (tenant_id, instance_id, id, event_type, created_at)
-SELECT i.tenant_id, i.id, gen_random_uuid(), 'state_transition', now() FROM stepwell.task_instances i;
-INSERT INTO stepwell.kv (instance_id, key, tenant_id, value, updated_at)
-SELECT i.id, 'filler', i.tenant_id, '1', now() FROM stepwell.task_instances i;
-INSERT INTO stepwell.sequences (id, tenant_id, namespace, name, version, status, definition, content_hash, created_at)
-SELECT gen_random_uuid(), 'big', 'n', 's' || n, 1, 'draft', '{}', '', now() FROM generate_series(1, 20000) n;`;
 
 const COUNTERS = `
 SELECT coalesce(sum(seq_tup_read), 0) AS scanned, coalesce(sum(idx_tup_fetch), 0) AS fetched
@@ -85,6 +65,7 @@ interface Scene {
   readonly held: Claim;
   readonly batch: readonly Claim[];
   readonly worker: { readonly id: string; readonly taskId: string; readonly claimEpoch: number };
+  readonly schedule: ScheduleRecord;
 }
 
 /** One call of every operation that runs while workflows run. */
@@ -93,6 +74,7 @@ function operations({
   held,
   batch,
   worker,
+  schedule,
 }: Scene): readonly (readonly [string, () => Promise<unknown>])[] {
   const key = { tenantId: held.tenantId, instanceId: held.instanceId };
   const step = (claim: Claim) =>
@@ -151,6 +133,21 @@ function operations({
     ['a look for silent workers', () => store.releaseSilentTasks(60_000, 10)],
     ['a read of outputs', () => store.readOutputs(key, ['lookup', 'other'])],
     ['a read of state', () => store.readState(key, ['k'])],
+    ['a look for due schedules', () => store.dueSchedules(10)],
+    ['a fire of a schedule', () => store.fireSchedule(fireOf(schedule))],
+    ['a look for higher work', () => store.hasHigherDue('big-1', 0)],
+    ['a removal of what is over', () => store.removeExpired(10)],
+    [
+      'a signal to ten',
+      () =>
+        store.signalMany({
+          tenantId: TENANT,
+          signals: batch.map(({ instanceId }) => ({ instanceId, signalId: nextId() })),
+          signalType: 'custom:x',
+          payload: null,
+          details: {},
+        }),
+    ],
   ];
 }
 
@@ -158,6 +155,17 @@ function operations({
 function reads({ store, held }: Scene): readonly (readonly [string, () => Promise<unknown>])[] {
   return [
     ['an instance', () => store.getInstance(TENANT, held.instanceId)],
+    [
+      'the oldest instances that fit',
+      () =>
+        store.findInstances(
+          { tenantId: 'big-1', namespace: null, sequenceId: null, states: ['scheduled'], metadata: [] },
+          50,
+        ),
+    ],
+    ['a schedule', () => store.getSchedule(null, SCHEDULE_ID)],
+    ['a page of schedules', () => store.listSchedules({ tenantId: 'big', limit: 20, offset: 0 })],
+    ['a session by its key', () => store.findSession('big', '4711')],
     ['a frontier', () => store.getFrontier(TENANT, held.instanceId)],
     [
       'the outputs of an instance',
@@ -193,7 +201,25 @@ async function setScene(store: Store): Promise<Scene> {
     held: { ...held, instance: { ...held.instance, rev: 1 } },
     batch,
     worker: await workerHasTask(store),
+    schedule: await addSchedule(store),
   };
+}
+
+/** One that looks for what it has started before. */
+async function addSchedule(store: Store): Promise<ScheduleRecord> {
+  const present = await store.getSchedule(null, SCHEDULE_ID);
+  if (present !== null) return present;
+  const published = sequence({ name: nextId() });
+  await store.insertSequence(published);
+  const { now } = await store.ping();
+  const schedule = newSchedule({
+    id: SCHEDULE_ID,
+    sequenceId: published.id,
+    overlapPolicy: 'skip',
+    nextFireAt: now,
+  });
+  await store.insertSchedule(schedule);
+  return addSchedule(store);
 }
 
 describe('operations on large tables', () => {

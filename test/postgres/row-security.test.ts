@@ -178,6 +178,8 @@ WHERE p.pronamespace = 'stepwell'::regnamespace AND has_function_privilege('step
       'instance_json',
       'instance_view',
       'is_terminal',
+      'schedule_json',
+      'session_json',
       'sw_now',
       'task_json',
       'to_ms',
