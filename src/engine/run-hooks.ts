@@ -46,6 +46,7 @@ export async function runHooks(deps: TurnDeps, turn: HooksTurn): Promise<TurnEnd
         return settle(turn, null);
       case 'call': {
         if (!budget.mayStart() || !deps.steps.take(1)) return settle(turn, draft.env.now);
+        budget.countEffect();
         const outcome = await call(deps, turn, step.dispatch);
         finishHook(draft, step.dispatch.blockId, outcome);
         again = false;

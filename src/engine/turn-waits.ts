@@ -15,6 +15,11 @@ export class TurnWaits {
     return this.resume !== null;
   }
 
+  /** Nothing of the turn comes any more. */
+  get isOver(): boolean {
+    return this.over;
+  }
+
   /** Ends the wait of the turn, if it waits. */
   interrupt(): void {
     this.resume?.();

@@ -9,6 +9,7 @@ import type { Claim } from '../ports/store/turn.ts';
 import { type Lease, leaseOf } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
 import { readShape } from './read-shape.ts';
+import { readAgain } from './read-again.ts';
 import { runHooks } from './run-hooks.ts';
 import { TurnCalls } from './turn-calls.ts';
 import { TurnBudget } from './turn-budget.ts';
@@ -68,6 +69,10 @@ export class Turn {
     return this.waits.isWaiting;
   }
 
+  get isOver(): boolean {
+    return this.waits.isOver;
+  }
+
   get seen(): number {
     return this.commits.seen;
   }
@@ -125,20 +130,9 @@ export class Turn {
     return { kind: 'lost' };
   }
 
-  /** RULINGS A24: the lease token claims again what it holds, and reads it afresh. */
-  private async readAgain(): Promise<Claim | null> {
-    const { ref } = this.lease;
-    const answer = await this.reads.claimOne({
-      tenantId: ref.tenantId,
-      instanceId: ref.instanceId,
-      leaseToken: ref.leaseToken,
-      leaseOwner: '',
-      leaseMs: Math.max(1, Math.round(this.lease.leftMs())),
-      mode: 'hint',
-    });
-    if (answer.status !== 'claimed' || answer.claim.epoch !== ref.epoch) return null;
-    this.clock.sync(answer.now);
-    return answer.claim;
+  private readAgain(): Promise<Claim | null> {
+    const { reads, lease, clock } = this;
+    return readAgain({ reads, store: this.deps.store, lease, clock });
   }
 
   private async runDraft(claim: Claim): Promise<TurnEnd | 'reload'> {
