@@ -17,6 +17,7 @@ import { describeIntents } from './intents.ts';
 import { describeItems } from './items.ts';
 import { describeKeysAndValues } from './keys-and-values.ts';
 import { describeLeases } from './leases.ts';
+import { describeBreakers, describeBudgets, describePools, describeRateLimits } from './limits.ts';
 import { describeManyInstances } from './many-instances.ts';
 import { describeRecovery } from './recovery.ts';
 import { describeNoProgress } from './no-progress.ts';
@@ -67,6 +68,10 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   schedules: describeSchedules,
   sessions: describeSessions,
   'many instances': describeManyInstances,
+  'rate limits': describeRateLimits,
+  'circuit breakers': describeBreakers,
+  'resource pools': describePools,
+  budgets: describeBudgets,
   'changes of what a run is made of': describeShapeChanges,
 };
 

@@ -54,7 +54,8 @@ function takeOne(tx: Tx, turn: TurnCommit, takes: Takes): TakeAnswer {
   const resource = takes.pool === undefined ? null : resourceOf(tx, tenantId, takes.pool);
   if (resource !== null && !('row' in resource)) return resource;
   if (takes.rate !== undefined) takeRate(tx, tenantId, takes.rate);
-  const probeUntil = passage === null ? null : pass(tx, tenantId, turn.instanceId, passage.handler);
+  const probeUntil =
+    passage === null || !passage.tracked ? null : pass(tx, tenantId, turn.instanceId, passage.handler);
   if (resource !== null) takeResource(tx, resource);
   return {
     granted: true,
@@ -109,13 +110,13 @@ function passageOf(
   tx: Tx,
   tenantId: string,
   { handler, fallback }: NonNullable<Takes['breaker']>,
-): { readonly handler: string; readonly until: number | null } {
+): { readonly handler: string; readonly tracked: boolean; readonly until: number | null } {
   const until = waitOf(tx, tx.db.breakers.get(limitKey(tenantId, handler)));
-  if (until === null || fallback === undefined) return { handler, until };
+  if (until === null || fallback === undefined) return { handler, tracked: true, until };
   const row = fallback.tracked ? tx.db.breakers.get(limitKey(tenantId, fallback.handler)) : undefined;
   const fallbackUntil = waitOf(tx, row);
-  if (fallbackUntil === null) return { handler: fallback.handler, until: null };
-  return { handler, until: Math.max(until, fallbackUntil) };
+  if (fallbackUntil === null) return { ...fallback, until: null };
+  return { handler, tracked: true, until: Math.max(until, fallbackUntil) };
 }
 
 /** The one who passes a breaker that is not closed is its probe ([CB-6]). */

@@ -1,3 +1,4 @@
+import type { BreakerOutcome } from '../../core/run/limits/takes.ts';
 import type { TurnCommit } from '../../ports/store/turn.ts';
 
 /** True when no attempt failed: then the names are all that the breakers need. */
@@ -9,6 +10,13 @@ export function allSucceeded({ outcomes }: TurnCommit): boolean {
 export function succeededHandlers({ outcomes }: TurnCommit): readonly string[] {
   if (outcomes.length === 1) return outcomes.map(({ handler }) => handler);
   return [...new Set(outcomes.map(({ handler }) => handler))];
+}
+
+/** A failure is one without `ok`. */
+export function encodeOutcome(outcome: BreakerOutcome): object {
+  if (outcome.ok) return outcome;
+  const { ok: _, ...failure } = outcome;
+  return failure;
 }
 
 /**

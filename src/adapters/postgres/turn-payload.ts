@@ -1,7 +1,7 @@
 import { type Json, utf8Bytes } from '../../core/json.ts';
 import { isTerminal } from '../../core/run/states.ts';
 import type { CurrentStep, InstancePatch, TurnCommit } from '../../ports/store/turn.ts';
-import { addTakes, allSucceeded, succeededHandlers } from './limits-payload.ts';
+import { addTakes, allSucceeded, encodeOutcome, succeededHandlers } from './limits-payload.ts';
 import { storeFrame } from './rows.ts';
 
 /** Elements of a stored list per row of externalized_state. */
@@ -210,7 +210,7 @@ function addMore(payload: Payload, turn: TurnCommit, i: number): void {
   add('audit', turn.audit);
   add('journal', turn.journal);
   add('logs', turn.logs);
-  if (!allSucceeded(turn)) add('outcomes', turn.outcomes);
+  if (!allSucceeded(turn)) add('outcomes', turn.outcomes.map(encodeOutcome));
   add('webhooks', turn.webhooks ?? []);
 }
 
