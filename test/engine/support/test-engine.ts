@@ -1,5 +1,6 @@
 import { createMemoryStore } from '../../../src/adapters/memory/store.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
+import { DEFAULT_BREAKER_RULE } from '../../../src/core/run/limits/takes.ts';
 import { isTerminal } from '../../../src/core/run/states.ts';
 import type { EngineSettings } from '../../../src/engine/engine.ts';
 import { publishSequence } from '../../../src/engine/publish-sequence.ts';
@@ -136,6 +137,7 @@ export class TestEngine {
       readonly dryRunAutoApprove?: boolean;
       readonly dryRunRealTime?: boolean;
       readonly concurrencyKey?: string;
+      readonly budget?: JsonObject;
     } = {},
   ): Promise<string> {
     const process = options.on ?? this.live;
@@ -157,7 +159,7 @@ export class TestEngine {
         maxConcurrency: options.concurrencyKey === undefined ? null : 1,
         idempotencyKey: null,
         sessionId: null,
-        budget: null,
+        budget: options.budget ?? null,
       }),
       id: options.id ?? this.nextId(),
     };
@@ -196,6 +198,7 @@ export class TestEngine {
       claimEpoch: task.claimEpoch,
       factId: this.nextId(),
       outcome,
+      breaker: DEFAULT_BREAKER_RULE,
       logs: [],
     });
     if (nudge && answer.status === 'accepted') this.look(answer.instanceId);
