@@ -288,26 +288,28 @@ DECLARE
   v_now timestamptz;
   v_ids uuid[];
   v_taken uuid[] := '{}';
+  v_ended boolean;
   r record;
 BEGIN
   SELECT array_agg((x.v ->> 'instanceId')::uuid) INTO v_ids FROM jsonb_array_elements(p -> 'signals') AS x(v);
   PERFORM 1 FROM stepwell.task_instances i WHERE i.id = ANY (v_ids) ORDER BY i.id FOR NO KEY UPDATE;
   v_now := stepwell.sw_now();
+  -- One look-up per instance: a join with the list could read the whole table.
   FOR r IN
-    SELECT i.id, i.tenant_id, (x.v ->> 'signalId')::uuid AS signal_id,
-      EXISTS (SELECT 1 FROM stepwell.signal_inbox b
-        WHERE b.instance_id = i.id AND b.id = (x.v ->> 'signalId')::uuid) AS repeated,
-      stepwell.is_terminal(i.state) AS ended
+    SELECT (x.v ->> 'instanceId')::uuid AS id, (x.v ->> 'signalId')::uuid AS signal_id
     FROM jsonb_array_elements(p -> 'signals') AS x(v)
-    JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[(x.v ->> 'instanceId')::uuid])
-    WHERE (i.tenant_id = p ->> 'tenantId') IS TRUE
-    ORDER BY i.id
   LOOP
-    CONTINUE WHEN r.ended AND NOT r.repeated;
+    SELECT stepwell.is_terminal(i.state) INTO v_ended FROM stepwell.task_instances i
+    WHERE i.id = r.id AND (i.tenant_id = p ->> 'tenantId') IS TRUE;
+    CONTINUE WHEN v_ended IS NULL;
+    IF EXISTS (SELECT 1 FROM stepwell.signal_inbox b WHERE b.instance_id = r.id AND b.id = r.signal_id) THEN
+      v_taken := v_taken || r.id;
+      CONTINUE;
+    END IF;
+    CONTINUE WHEN v_ended;
     v_taken := v_taken || r.id;
-    CONTINUE WHEN r.repeated;
-    PERFORM stepwell.accept_fact(r.tenant_id, r.id, r.signal_id, 'signal', p ->> 'signalType', p -> 'payload', v_now);
-    PERFORM stepwell.add_batch_action(r.tenant_id, r.id, p -> 'details', v_now);
+    PERFORM stepwell.accept_fact(p ->> 'tenantId', r.id, r.signal_id, 'signal', p ->> 'signalType', p -> 'payload', v_now);
+    PERFORM stepwell.add_batch_action(p ->> 'tenantId', r.id, p -> 'details', v_now);
   END LOOP;
   RETURN to_jsonb(v_taken);
 END $$;
@@ -342,7 +344,7 @@ BEGIN
   FOR v_priority IN p_priority + 1..3 LOOP
     SELECT true INTO v_found FROM stepwell.task_instances i
     WHERE i.priority = v_priority AND i.tenant_id = p_tenant AND i.due_at <= v_now AND i.lease_until IS NULL
-    LIMIT 1;
+    ORDER BY i.due_at, i.id LIMIT 1;
     EXIT WHEN v_found;
   END LOOP;
   RETURN coalesce(v_found, false);
