@@ -22,6 +22,7 @@ describe('GET /approvals', () => {
           sequence_id: instance.sequence_id,
           sequence_name: body.items[0].sequence_name,
           block_id: 'first',
+          iteration: '',
           prompt: 'Refund this parcel?',
           choices: [
             { label: 'Yes', value: 'yes' },

@@ -17,6 +17,7 @@ export function describeTaskLife(makeStore: MakeStore): void {
       tenantId: claim.tenantId,
       instanceId: claim.instanceId,
       blockId: given.blockId,
+      iteration: 'l:1',
       handlerName: given.handlerName,
       queueName: 'eu',
       params: given.params,

@@ -1,4 +1,5 @@
 import { startBatch, startInstance } from '../../engine/start-instances.ts';
+import { readInstance } from '../../engine/read-instance.ts';
 import { notFound } from '../../engine/refusal.ts';
 import { listPage } from '../list-page.ts';
 import { created, defineBodyRoute, defineRoute, okay } from '../route.ts';
@@ -68,8 +69,8 @@ const get = defineRoute({
   params: IdPath,
   query: NoParameters,
   responses: { 200: InstanceBody },
-  handle: async ({ store }, { caller, path }) => {
-    const view = await store.getInstance(caller.tenantId, path.id);
+  handle: async (deps, { caller, path }) => {
+    const view = await readInstance(deps, caller.tenantId, path.id);
     return view === null ? notFound('instance', path.id) : okay(showInstance(view));
   },
 });

@@ -25,7 +25,7 @@ export function taskCall(task: Task, parts: TaskCallParts): StepCall {
     namespace: '',
     blockId: task.block_id,
     attempt: task.attempt,
-    iteration: iterationOf(task),
+    iteration: task.iteration,
     params: task.params,
     context: contextOf(task.context),
     outputs: new Map(),
@@ -65,15 +65,6 @@ function noState(): Promise<never> {
       code: 'STATE_NOT_AVAILABLE',
     }),
   );
-}
-
-/** The key is `instance:run:block:path`, with `-` for no path ([IDEM-1]); the task does not show the path otherwise. */
-function iterationOf(task: Task): string {
-  const before = `:${task.block_id}:`;
-  const runEnd = task.instance_id.length * 2 + 1;
-  if (!task.idempotency_key.startsWith(before, runEnd)) return '';
-  const path = task.idempotency_key.slice(runEnd + before.length);
-  return path === '-' ? '' : path;
 }
 
 function contextOf(context: Json): ContextView {

@@ -1,0 +1,3 @@
+import { describeFanOut } from './describe-fan-out.ts';
+
+describeFanOut('PGlite');
