@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { cancelAtOnce } from '../../../src/core/run/advance.ts';
 import { Draft } from '../../../src/core/run/draft.ts';
 import { Knowledge } from '../../../src/core/run/knowledge.ts';
-import type { OutputRow } from '../../../src/core/run/output-row.ts';
+import { type OutputRow, isTrace } from '../../../src/core/run/output-row.ts';
 import { retryRun } from '../../../src/core/run/retry-run.ts';
 import { settle } from '../../../src/core/run/settle.ts';
 import type { TreeNode } from '../../../src/core/run/tree.ts';
@@ -152,11 +152,23 @@ export function essence(played: Played): object {
     failure: withoutIds(instance.failure),
     // What branches do at the same instant may be committed together or one by one: the order says nothing.
     rows: rows
-      .map((row) => withoutIds([row.createdAt, named(row), row.kind, row.attempt, row.output]))
+      .filter((row) => !isLoneBefore(row, rows))
+      .map((row) =>
+        withoutIds([isTrace(row.kind) ? null : row.createdAt, named(row), row.kind, row.attempt, row.output]),
+      )
       .toSorted((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1)),
     // The first leaf of a turn is not stored before its result (RULINGS A22): a crash can lose when it began.
     nodes: nodes.map(({ startedAt, ...node }) => withoutIds({ ...node, began: startedAt !== null })),
   };
+}
+
+/** An attempt that ran on the strength of the claim leaves its trace with its outcome only, when it has one. */
+function isLoneBefore(row: OutputRow, rows: readonly OutputRow[]): boolean {
+  if (!row.blockId.startsWith('_interceptor:before:')) return false;
+  const after = row.blockId.replace(':before:', ':after:');
+  return !rows.some(
+    (other) => other.blockId === after && other.iteration === row.iteration && other.attempt === row.attempt,
+  );
 }
 
 /** Replaces ids that tests make up as they go. */

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { JsonObject } from '../../../src/core/json.ts';
 import {
   type BlockJson,
   type List,
@@ -101,6 +102,22 @@ export function randomScenario(temper: Temper): fc.Arbitrary<RandomScenario> {
   return root.map((sketches) => new Builder(temper).build(sketches));
 }
 
+const HOOKS = ['hook1', 'hook2', 'hook3'];
+
+/** What runs around the steps of every scenario. */
+const AROUND: JsonObject = {
+  on_failure: [step('hook1'), task('hook2'), pure('hook3')],
+  on_cancel: [pure('hook1'), step('hook3'), task('hook2')],
+  interceptors: {
+    before_step: { handler: 'effect:trace', params: 'before' },
+    after_step: { handler: 'effect:trace', invoke: true, params: '{{step.id}}' },
+    on_signal: { handler: 'effect:trace' },
+    on_complete: { handler: 'effect:trace' },
+    on_failure: { handler: 'effect:trace' },
+  },
+  sla: { max_runtime: 3001 },
+};
+
 /** Turns sketches into blocks with ids, and remembers how each leaf behaves. */
 class Builder {
   private readonly temper: Temper;
@@ -118,12 +135,19 @@ class Builder {
 
   build(sketches: readonly Sketch[]): RandomScenario {
     const blocks = this.list(sketches, { shielded: false, resettable: false });
+    for (const id of HOOKS) this.shielded.add(id);
     const gates = [...this.moods].filter(([, { kind }]) => kind === 'gate');
     return {
       blocks,
+      members: AROUND,
       data: { xs: [1, 2], ys: [1, 2, 3] },
       sequences: { good: { blocks: [step('good_a'), sleep('good_s', 2468), pure('good_b')] } },
-      on: Object.fromEntries([...this.moods.keys()].map((id) => [id, (call: Call) => this.answer(call)])),
+      on: {
+        ...Object.fromEntries([...this.moods.keys()].map((id) => [id, (call: Call) => this.answer(call)])),
+        hook1: fails('a hook may fail'),
+        hook2: ok('swept', { takesMs: 50_002 }),
+        hook3: ok('undone', { takesMs: 6 }),
+      },
       answers: Object.fromEntries(
         gates.map(([id, { ms }]) => [id, { payload: { value: 'yes' }, afterMs: ms }]),
       ),
