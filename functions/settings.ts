@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isSealKey } from '../src/adapters/seal.ts';
 
 const number = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
 const flag = z
@@ -34,6 +35,8 @@ const Environment = z.object({
   STEPWELL_MAX_CONTEXT_BYTES: number(0, 2 ** 30).default(262_144),
   STEPWELL_WORKER_REAPER_STALE_SECS: number(1, 86_400).default(60),
   STEPWELL_ALLOW_INTERNAL_URLS: flag,
+  STEPWELL_ENCRYPTION_KEY: z.string().refine(isSealKey, 'expected 64 hex digits').optional(),
+  STEPWELL_OLD_ENCRYPTION_KEY: z.string().refine(isSealKey, 'expected 64 hex digits').optional(),
   STEPWELL_ENV_LABEL: z.string().optional(),
   STEPWELL_ENV_COLOR: z.string().optional(),
   STEPWELL_BUILD_ID: z.string().min(1).optional(),

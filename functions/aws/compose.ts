@@ -2,11 +2,13 @@ import { createOutboundClient } from '../../src/adapters/http/outbound-client.ts
 import type { SqlDriver } from '../../src/adapters/postgres/driver.ts';
 import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
 import { createSqsQueue, type SqsQueue } from '../../src/adapters/sqs/sqs-queue.ts';
+import { createSeal, plainSeal } from '../../src/adapters/seal.ts';
 import { createLog, systemClock, systemEntropy } from '../../src/adapters/system.ts';
 import { createFunctionEngine, type FunctionEngine } from '../../src/engine/function-engine.ts';
 import { builtInHandlers } from '../../src/engine/handlers/built-in.ts';
 import { buildIdOf } from '../../src/engine/handlers/build-id.ts';
 import { createHandlerRegistry, type HandlerRegistry } from '../../src/engine/handlers/registry.ts';
+import type { Seal } from '../../src/ports/seal.ts';
 import type { Log } from '../../src/ports/system.ts';
 import type { DefinedHandler } from '../../src/sdk/handler.ts';
 import { toStepHandler } from '../../src/sdk/step-handler.ts';
@@ -69,6 +71,7 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
       clock: systemClock,
       entropy: systemEntropy,
       log,
+      ...sealOf(settings),
     },
     {
       leaseOwner: environment['AWS_LAMBDA_LOG_STREAM_NAME'] ?? 'aws',
@@ -90,6 +93,13 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
     },
   );
   return { engine, queue, log, settings, version };
+}
+
+/** As on a server: with keys of any kind, secrets are kept sealed or not at all. */
+function sealOf(settings: FunctionSettings): { readonly seal?: Seal } {
+  const { STEPWELL_ENCRYPTION_KEY: key, STEPWELL_OLD_ENCRYPTION_KEY: oldKey } = settings;
+  if (key === undefined) return settings.STEPWELL_API_KEY === undefined ? { seal: plainSeal } : {};
+  return { seal: createSeal({ key, ...(oldKey === undefined ? {} : { oldKey }) }, systemEntropy) };
 }
 
 /** Only the driver that is used is loaded. */

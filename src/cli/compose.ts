@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { type ListeningServer, listen, peerOf } from '../adapters/node-server/listen.ts';
 import { SCHEMA_VERSION } from '../adapters/postgres/migrate.ts';
+import { createSeal, plainSeal } from '../adapters/seal.ts';
 import { createLog, systemClock, systemEntropy } from '../adapters/system.ts';
 import type { ApiDeps, ServiceFacts } from '../api/api-deps.ts';
 import { createApi } from '../api/create-api.ts';
@@ -10,6 +11,7 @@ import { createEngine, type Engine } from '../engine/engine.ts';
 import { buildIdOf } from '../engine/handlers/build-id.ts';
 import type { HandlerRegistry } from '../engine/handlers/registry.ts';
 import { createActivity, observed } from '../engine/streams/activity.ts';
+import type { Seal } from '../ports/seal.ts';
 import type { Log } from '../ports/system.ts';
 import { apiSettings, engineSettings } from './engine-settings.ts';
 import { loadRegistry } from './load-registry.ts';
@@ -94,9 +96,18 @@ function assemble(
   const activity = createActivity(clock);
   const store = observed(opened, activity);
   const entropy = systemEntropy;
+  const seal = sealOf(settings);
   const leaseOwner = settings.nodeName ?? `${hostname()}-${process.pid}`;
   const engine = createEngine(
-    { store, handlers, clock, entropy, log, buildId: settings.buildId ?? buildIdOf(handlers.names, version) },
+    {
+      ...seal,
+      store,
+      handlers,
+      clock,
+      entropy,
+      log,
+      buildId: settings.buildId ?? buildIdOf(handlers.names, version),
+    },
     engineSettings(settings, leaseOwner, isOurs),
   );
   let draining = false;
@@ -115,6 +126,7 @@ function assemble(
     clock,
     entropy,
     log,
+    ...seal,
     limits: engine.deps.limits,
     handlerNames: handlers.names,
     settings: apiSettings(settings, options.defaultTenantId),
@@ -129,6 +141,16 @@ function assemble(
       draining = true;
     },
   };
+}
+
+/** Where nobody needs a key secrets are kept as they are; a server with keys keeps none without sealing them. */
+function sealOf({ apiKey, encryptionKey, oldEncryptionKey }: Settings): { readonly seal?: Seal } {
+  if (encryptionKey === undefined) return apiKey === undefined ? { seal: plainSeal } : {};
+  const keys = {
+    key: encryptionKey,
+    ...(oldEncryptionKey === undefined ? {} : { oldKey: oldEncryptionKey }),
+  };
+  return { seal: createSeal(keys, systemEntropy) };
 }
 
 function logOf(settings: Settings): Log {

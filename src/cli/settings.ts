@@ -1,5 +1,15 @@
 import * as z from 'zod';
-import { databaseUrl, listenAddress, oneOf, text, textList, wholeNumber, yesOrNo } from './settings/kinds.ts';
+import { isSealKey } from '../adapters/seal.ts';
+import {
+  databaseUrl,
+  listenAddress,
+  oneOf,
+  secretOf,
+  text,
+  textList,
+  wholeNumber,
+  yesOrNo,
+} from './settings/kinds.ts';
 
 const DAY_SECS = 86_400;
 
@@ -92,6 +102,12 @@ export const settingsSchema = z.object({
   allowInternalUrls: yesOrNo()
     .default(false)
     .describe('Let handlers reach private and loopback addresses. For tests and closed networks.'),
+  encryptionKey: secretOf('64 hex digits', isSealKey)
+    .optional()
+    .describe('Key that seals stored credentials. Without it a server with a root key stores none.'),
+  oldEncryptionKey: secretOf('64 hex digits', isSealKey)
+    .optional()
+    .describe('The key before, which still opens what it has sealed.'),
   handlers: text('the path of a file')
     .optional()
     .describe('File with handlers of your own (`defineHandler`), TypeScript or JavaScript.'),

@@ -39,8 +39,8 @@ describe('http_request params', () => {
     ['body', { url, body: { a: 1 } }],
     ['json', { url, body: 'x', json: null }],
     ['response_as', { url, response_as: 'xml' }],
-    ['response_as', { url, response_as: 'artifact' }],
-  ] satisfies [string, Json][])('H-3 names the unusable param %s %#', async (param, params) => {
+    ['response_as', { url, response_as: 7 }],
+  ] satisfies [string, Json][])('[H-3] names the unusable param %s %#', async (param, params) => {
     const message = expect.stringContaining(`http_request: ${param}`);
     expect(handler.checkParams?.(params)).toMatchObject({
       code: 'INVALID_PARAMS',
@@ -51,7 +51,7 @@ describe('http_request params', () => {
     expect(await handler.dryRun?.(stepCall(params))).toMatchObject(failure('INVALID_PARAMS', false));
   });
 
-  it('HTTP-1 checks the method before the URL', () => {
+  it('[HTTP-1] checks the method before the URL', () => {
     expect(strict.checkParams?.({ method: 'TRACE', url: 'file:///x' })).toMatchObject({
       code: 'INVALID_PARAMS',
     });
@@ -63,7 +63,7 @@ describe('http_request params', () => {
     'http://127.1/',
     'http://db.internal/',
     'not a url',
-  ])('HTTP-4 refuses %s with BLOCKED_URL before anything is sent, also in a dry run', async (blocked) => {
+  ])('[HTTP-4] refuses %s with BLOCKED_URL before anything is sent, also in a dry run', async (blocked) => {
     const params = { url: blocked };
     expect(strict.checkParams?.(params)).toMatchObject({ code: 'BLOCKED_URL', retryable: false });
     const message = expect.stringContaining('blocked');
@@ -77,7 +77,7 @@ describe('http_request params', () => {
     expect(handler.checkParams?.({ url, body: null, json: null })).toBeNull();
   });
 
-  it('HTTP-5 answers a dry run with the stub and sends nothing', async () => {
+  it('[HTTP-5] answers a dry run with the stub and sends nothing', async () => {
     const server = await answering(200);
     const params = { url: server.url, method: 'post', body: 'x' };
     expect(await handler.dryRun?.(stepCall(params, { dryRun: true }))).toEqual({
@@ -103,7 +103,7 @@ describe('http_request sends', () => {
     expect(server.seen[0]?.headers['content-type']).toBeUndefined();
   });
 
-  it('NET-9 the idempotency key with other methods, unless the author sets one', async () => {
+  it('[NET-9] the idempotency key with other methods, unless the author sets one', async () => {
     const server = await answering(200);
     await send({ url: server.url, method: 'put' });
     await send({ url: server.url, method: 'DELETE', headers: { 'idempotency-key': 'mine' } });
@@ -153,17 +153,17 @@ describe('http_request sends', () => {
 });
 
 describe('http_request results', () => {
-  it.each([200, 204, 299, 300, 304, 399])('HTTP-3 takes status %d as success', async (status) => {
+  it.each([200, 204, 299, 300, 304, 399])('[HTTP-3] takes status %d as success', async (status) => {
     const { url } = await answering(status);
     expect(await send({ url })).toEqual({ ok: true, output: { status, body: '' } });
   });
 
-  it('HTTP-3 makes U+FFFD of bytes that are not UTF-8 and of NUL, and keeps a byte order mark', async () => {
+  it('[HTTP-3] makes U+FFFD of bytes that are not UTF-8 and of NUL, and keeps a byte order mark', async () => {
     const { url } = await answering(200, Buffer.from([0xef, 0xbb, 0xbf, 0x61, 0xff, 0x00, 0x62]));
     expect(await send({ url })).toEqual({ ok: true, output: { status: 200, body: '\ufeffa\ufffd\ufffdb' } });
   });
 
-  it('HTTP-3 parses the body when asked for JSON', async () => {
+  it('[HTTP-3] parses the body when asked for JSON', async () => {
     const { url } = await answering(200, '\ufeff{"eur": 1.08, "__proto__": {"x": 1}}');
     const outcome = await send({ url, response_as: 'json' });
     expect(outcome.ok && JSON.stringify(outcome.output)).toBe(
@@ -172,7 +172,7 @@ describe('http_request results', () => {
   });
 
   it.each(['', 'no json', '{"a":1', '"nul\\u0000"', '"\\ud800"', '1e999', '['.repeat(65) + ']'.repeat(65)])(
-    'HTTP-3 fails permanently with BAD_RESPONSE for the JSON body %j',
+    '[HTTP-3] fails permanently with BAD_RESPONSE for the JSON body %j',
     async (body) => {
       const { url } = await answering(201, body);
       const details = { status: 201 };
@@ -194,7 +194,7 @@ describe('http_request results', () => {
     [500, true],
     [503, true],
     [599, true],
-  ])('HTTP-4 makes HTTP_ERROR of status %d, retryable: %s', async (status, retryable) => {
+  ])('[HTTP-4] makes HTTP_ERROR of status %d, retryable: %s', async (status, retryable) => {
     const { url } = await answering(status, 'because');
     expect(await send({ url: `${url}?key=secret` })).toEqual({
       ok: false,
@@ -207,7 +207,7 @@ describe('http_request results', () => {
     });
   });
 
-  it('HTTP-4 cuts the body of a failure to 64 KiB between two characters', async () => {
+  it('[HTTP-4] cuts the body of a failure to 64 KiB between two characters', async () => {
     const { url } = await answering(500, '€'.repeat(30_000));
     const outcome = await send({ url });
     expect(outcome).toMatchObject({ failure: { details: { body: '€'.repeat(21_845) } } });
@@ -228,7 +228,7 @@ describe('http_request results', () => {
     [429, '2027-05-01', null],
     [500, '7', null],
     [404, '7', null],
-  ])('HTTP-4 reads Retry-After of %d: %s as %s ms', async (status, retryAfter, waitMs) => {
+  ])('[HTTP-4] reads Retry-After of %d: %s as %s ms', async (status, retryAfter, waitMs) => {
     const { url } = await answering(status, '', { 'retry-after': retryAfter });
     const outcome = await send({ url });
     const seen = outcome.ok ? null : outcome.failure;
@@ -238,7 +238,7 @@ describe('http_request results', () => {
     );
   });
 
-  it('HTTP-4 refuses a body over max_response_bytes with RESPONSE_TOO_LARGE', async () => {
+  it('[HTTP-4] refuses a body over max_response_bytes with RESPONSE_TOO_LARGE', async () => {
     const { url } = await answering(200, 'x'.repeat(100));
     const tooLarge = failure('RESPONSE_TOO_LARGE', false);
     expect(await send({ url, max_response_bytes: 99 })).toMatchObject(tooLarge);
@@ -251,7 +251,7 @@ describe('http_request results', () => {
     expect(await send({ url: large.url, max_response_bytes: 20_000_000 })).toMatchObject(tooLarge);
   });
 
-  it('HTTP-4 makes retryable failures of errors on the way', async () => {
+  it('[HTTP-4] makes retryable failures of errors on the way', async () => {
     expect(await send({ url: 'http://127.0.0.1:1/' })).toMatchObject(failure('NETWORK_ERROR', true));
     const nameless = createHttpRequestHandler(clientUnderTest({ resolve: async () => [] }));
     const params = { url: 'http://nowhere.example.org/' };
@@ -262,7 +262,7 @@ describe('http_request results', () => {
     expect(await rebound.run(stepCall(params))).toMatchObject(failure('BLOCKED_URL', false));
   });
 
-  it('HTTP-4 times out after timeout_ms, bounded by the time the call has left', async () => {
+  it('[HTTP-4] times out after timeout_ms, bounded by the time the call has left', async () => {
     const clock = manualClock();
     const waiting: number[][] = [];
     const server = await loopbackServer(() => {

@@ -32,8 +32,6 @@ describe('handler registry', () => {
 
   it.each([
     'continue_as_new',
-    'blob_put',
-    'blob_get',
     'llm_call',
     'embed',
     'agent',

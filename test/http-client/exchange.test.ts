@@ -26,7 +26,7 @@ describe('response bodies [NET-8]', () => {
     ['identity', Buffer.from(text)],
     ['deflate, gzip', gzipSync(deflateSync(text))],
     ['gzip,identity , br', brotliCompressSync(gzipSync(text))],
-  ])('NET-8 undoes the coding %s %#', async (coding, bytes) => {
+  ])('[NET-8] undoes the coding %s %#', async (coding, bytes) => {
     const server = await serving(bytes, { 'content-encoding': coding });
     const result = await clientUnderTest().send(outboundRequest(at(server)));
     expect(bodyText(result)).toBe(text);
@@ -56,7 +56,7 @@ describe('response bodies [NET-8]', () => {
     expect(bodyText(result)).toBe('');
   });
 
-  it('NET-8 takes a body of exactly the cap and refuses one byte more', async () => {
+  it('[NET-8] takes a body of exactly the cap and refuses one byte more', async () => {
     const server = await serving('x'.repeat(1000));
     const send = async (maxResponseBytes: number) =>
       await clientUnderTest().send(outboundRequest(at(server), { maxResponseBytes }));
@@ -74,7 +74,7 @@ describe('response bodies [NET-8]', () => {
     ['br', brotliCompressSync(zeros)],
     ['deflate', deflateSync(zeros)],
     ['gzip, gzip', gzipSync(gzipSync(zeros))],
-  ])('NET-8 counts decompressed bytes of a %s bomb', async (coding, bytes) => {
+  ])('[NET-8] counts decompressed bytes of a %s bomb', async (coding, bytes) => {
     const server = await serving(bytes, { 'content-encoding': coding });
     const result = await clientUnderTest().send(
       outboundRequest(at(server), { maxResponseBytes: 1024 * 1024 }),
@@ -82,7 +82,7 @@ describe('response bodies [NET-8]', () => {
     expect(result).toMatchObject({ ok: false, reason: 'too_large' });
   });
 
-  it('NET-8 bounds a compressed stream that gives nothing', async () => {
+  it('[NET-8] bounds a compressed stream that gives nothing', async () => {
     // A gzip header whose file name never ends: bytes on the wire, none of content.
     const endless = Buffer.concat([
       Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]),
@@ -131,7 +131,7 @@ describe('connection errors', () => {
 });
 
 describe('address in use', () => {
-  it('NET-3 is checked again at connect time, before a byte of the request is sent', async () => {
+  it('[NET-3] is checked again at connect time, before a byte of the request is sent', async () => {
     const server = await serving('must not be asked');
     const hop = { method: 'GET', url: new URL(at(server)), headers: [], body: undefined };
     const result = await nodeExchange(hop, {

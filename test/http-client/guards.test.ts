@@ -32,7 +32,7 @@ describe('URL rules', () => {
     '/relative',
     'example.org',
     '',
-  ])('NET-1 refuses %j as blocked', async (url) => {
+  ])('[NET-1] refuses %j as blocked', async (url) => {
     for (const allowInternal of [false, true]) {
       const result = await clientUnderTest({ allowInternal, resolve: unasked }).send(outboundRequest(url));
       expect(result).toMatchObject({
@@ -43,7 +43,7 @@ describe('URL rules', () => {
     }
   });
 
-  it('NET-1 refuses a URL without host, should a parser let one pass', () => {
+  it('[NET-1] refuses a URL without host, should a parser let one pass', () => {
     const parts = { protocol: 'http:', hostname: '', host: '', pathname: '/', username: '', password: '' };
     expect(urlProblem(parts, { allowInternal: true })).toBe('blocked: the URL has no host');
   });
@@ -80,7 +80,7 @@ describe('URL rules', () => {
     'http://[fe80::1%25eth0]/',
     'http://[fc00::1]/',
     'http://[fd00:ec2::254]/',
-  ])('NET-2 blocks %s without asking the resolver (X41)', async (url) => {
+  ])('[NET-2] blocks %s without asking the resolver (X41)', async (url) => {
     const result = await clientUnderTest({ allowInternal: false, resolve: unasked }).send(
       outboundRequest(url),
     );
@@ -99,7 +99,7 @@ describe('URL rules', () => {
     ['the metadata address', ['169.254.169.254']],
     ['a link-local address with a zone', ['fe80::1%eth0']],
     ['what is no address', ['93.184.216.34', 'nonsense']],
-  ])('NET-2 blocks a public name that resolves to %s (X43)', async (_, addresses) => {
+  ])('[NET-2] blocks a public name that resolves to %s (X43)', async (_, addresses) => {
     const client = clientUnderTest({ allowInternal: false, resolve: answering(...addresses) });
     expect(await client.send(outboundRequest('http://rebind.example.org/'))).toEqual({
       ok: false,
@@ -108,7 +108,7 @@ describe('URL rules', () => {
     });
   });
 
-  it('NET-3 answers dns when the name has no address', async () => {
+  it('[NET-3] answers dns when the name has no address', async () => {
     const dns = { ok: false, reason: 'dns' };
     const url = outboundRequest('http://nowhere.example.org/a?key=secret');
     expect(await clientUnderTest({ resolve: answering() }).send(url)).toMatchObject(dns);
@@ -118,7 +118,7 @@ describe('URL rules', () => {
     });
   });
 
-  it('NET-3 asks the resolver once and connects to the checked address, whatever the name says later', async () => {
+  it('[NET-3] asks the resolver once and connects to the checked address, whatever the name says later', async () => {
     const server = await loopbackServer((_, response) => response.end('pinned'));
     const asked: string[] = [];
     const resolve: Resolve = async (hostname) => {
@@ -133,7 +133,7 @@ describe('URL rules', () => {
     expect(server.seen[0]?.headers.host).toBe(`rebind.example.org:${server.port}`);
   });
 
-  it('NET-3 tries the other checked addresses when the first one does not answer', async () => {
+  it('[NET-3] tries the other checked addresses when the first one does not answer', async () => {
     const server = await loopbackServer((_, response) => response.end('second'));
     const resolve = answering('::1', '127.0.0.1');
     const result = await clientUnderTest({ resolve }).send(
@@ -142,7 +142,7 @@ describe('URL rules', () => {
     expect(result).toMatchObject({ ok: true });
   });
 
-  it('NET-3 pins the address also when the process tries one address only', async () => {
+  it('[NET-3] pins the address also when the process tries one address only', async () => {
     const server = await loopbackServer((_, response) => response.end('pinned'));
     const before = getDefaultAutoSelectFamily();
     setDefaultAutoSelectFamily(false);
@@ -152,14 +152,14 @@ describe('URL rules', () => {
     expect(result).toMatchObject({ ok: true });
   });
 
-  it('NET-6 reads only 1 and true as permission, blanks and letter case aside', () => {
+  it('[NET-6] reads only 1 and true as permission, blanks and letter case aside', () => {
     for (const on of ['1', 'true', ' TRUE ', 'True\n']) expect(parseAllowInternal(on)).toBe(true);
     for (const off of [undefined, '', '0', 'false', 'yes', 'on', '2', '01', 'true1', 't']) {
       expect(parseAllowInternal(off)).toBe(false);
     }
   });
 
-  it('NET-6 lets internal addresses and names pass when the setting says so', async () => {
+  it('[NET-6] lets internal addresses and names pass when the setting says so', async () => {
     const server = await loopbackServer((_, response) => response.end('inside'));
     for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]']) {
       const result = await clientUnderTest().send(outboundRequest(`http://${host}:${server.port}/`));
@@ -167,7 +167,7 @@ describe('URL rules', () => {
     }
   });
 
-  it('NET-7 narrows to a list of host patterns and never widens', async () => {
+  it('[NET-7] narrows to a list of host patterns and never widens', async () => {
     const server = await loopbackServer((_, response) => response.end());
     const resolve = answering('127.0.0.1');
     const client = clientUnderTest({ allowedHosts: ['*.example.org', 'pay.test'], resolve });
@@ -180,7 +180,7 @@ describe('URL rules', () => {
     expect(await strict.send(outboundRequest('http://127.0.0.1/'))).toMatchObject({ reason: 'blocked' });
   });
 
-  it('NET-7 compares whole labels in any letter case', () => {
+  it('[NET-7] compares whole labels in any letter case', () => {
     expect(hostAllowed('API.Example.org.', ['*.EXAMPLE.org'])).toBe(true);
     expect(hostAllowed('notexample.org', ['*.example.org'])).toBe(false);
     expect(hostAllowed('example.org.evil.test', ['example.org', '*.example.org'])).toBe(false);

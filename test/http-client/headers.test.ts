@@ -33,7 +33,7 @@ describe('header rules', () => {
     'nul\u0000',
     'ünicode',
     '',
-  ])('NET-5 drops a header called %j (X47)', (name) => {
+  ])('[NET-5] drops a header called %j (X47)', (name) => {
     expect(
       cleanHeaders([
         [name, 'x'],
@@ -43,7 +43,7 @@ describe('header rules', () => {
   });
 
   it.each(['a\rb', 'a\nb', 'a\r\nX-Evil: 1', 'nul\u0000', 'bell\u0007', 'del\u007f', 'euro €'])(
-    'NET-5 refuses the value %j and does not repeat it (X47)',
+    '[NET-5] refuses the value %j and does not repeat it (X47)',
     (value) => {
       expect(cleanHeaders([['X-Name', value]])).toEqual({
         ok: false,
@@ -70,7 +70,7 @@ describe('header rules', () => {
     ).toEqual({ ok: true, value: [['x-a', '2']] });
   });
 
-  it('NET-5 writes numbers and booleans as text and ignores other values', () => {
+  it('[NET-5] writes numbers and booleans as text and ignores other values', () => {
     const members = Object.entries({ a: 'x', b: 1.5, c: true, d: null, e: ['x'], f: { g: 1 }, h: undefined });
     expect(headerTexts(members)).toEqual([
       ['a', 'x'],
@@ -84,7 +84,7 @@ describe('header rules', () => {
     expect(withDefaultHeader([], 'Accept', 'y')).toEqual([['Accept', 'y']]);
   });
 
-  it('NET-4 knows credential headers in any letter case', () => {
+  it('[NET-4] knows credential headers in any letter case', () => {
     const headers: Header[] = [
       ['AUTHORIZATION', '1'],
       ['cookie', '2'],
@@ -95,7 +95,7 @@ describe('header rules', () => {
     expect(withoutCredentials(headers, ['X-KEY'])).toEqual([['X-Other', '5']]);
   });
 
-  it('NET-9 gives an idempotency key to methods other than GET and HEAD', () => {
+  it('[NET-9] gives an idempotency key to methods other than GET and HEAD', () => {
     expect(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(carriesIdempotencyKey)).toEqual([
       'POST',
       'PUT',
@@ -106,7 +106,7 @@ describe('header rules', () => {
 });
 
 describe('headers on the wire', () => {
-  it('NET-9 carries the user agent and what is accepted', async () => {
+  it('[NET-9] carries the user agent and what is accepted', async () => {
     const server = await loopbackServer((_, response) => response.end());
     await clientUnderTest().send(outboundRequest(`http://127.0.0.1:${server.port}/a?b=c`));
     expect(server.seen[0]).toMatchObject({

@@ -41,7 +41,7 @@ describe('redirects [NET-4]', () => {
     'http://user:pass@example.org/',
     'http://',
     'http://[broken/',
-  ])('NET-4 refuses a redirect to %s at the hop (X45)', async (location) => {
+  ])('[NET-4] refuses a redirect to %s at the hop (X45)', async (location) => {
     const { exchange, hops } = redirectingNetwork(location);
     const client = clientUnderTest({ allowInternal: false, resolve: publicResolve, exchange });
     const result = await client.send(outboundRequest('http://start.test/'));
@@ -53,7 +53,7 @@ describe('redirects [NET-4]', () => {
     expect(hops).toHaveLength(1);
   });
 
-  it('NET-4 checks a later hop like the first, also after several public ones', async () => {
+  it('[NET-4] checks a later hop like the first, also after several public ones', async () => {
     const { exchange, hops } = redirectingNetwork(
       'http://b.test/',
       'https://c.test/',
@@ -75,7 +75,7 @@ describe('redirects [NET-4]', () => {
     expect(hops).toHaveLength(1);
   });
 
-  it('NET-4 follows ten redirects and refuses the eleventh', async () => {
+  it('[NET-4] follows ten redirects and refuses the eleventh', async () => {
     const server = await loopbackServer(({ url }, response) => {
       const left = Number(url.slice(1));
       if (left === 0) response.end('arrived');
@@ -94,7 +94,7 @@ describe('redirects [NET-4]', () => {
     expect(server.seen).toHaveLength(22);
   });
 
-  it('NET-4 ends a loop of redirects', async () => {
+  it('[NET-4] ends a loop of redirects', async () => {
     const server = await loopbackServer((_, response) =>
       response.writeHead(307, { location: '/again' }).end(),
     );
@@ -103,7 +103,7 @@ describe('redirects [NET-4]', () => {
     expect(server.seen).toHaveLength(11);
   });
 
-  it('NET-4 drops credentials when the port changes and does not bring them back', async () => {
+  it('[NET-4] drops credentials when the port changes and does not bring them back', async () => {
     const target = await loopbackServer(({ url }, response) => {
       if (url === '/there')
         response.writeHead(302, { location: `http://127.0.0.1:${origin.port}/back` }).end();
@@ -158,7 +158,7 @@ describe('redirects [NET-4]', () => {
     ['https://a.test/x', 'https://a.test:444/y', false],
     ['http://a.test/x', 'https://a.test/y', false],
     ['http://a.test/x', 'http://a.test./y', false],
-  ])('NET-4 from %s to %s keeps credentials: %s', (from, to, kept) => {
+  ])('[NET-4] from %s to %s keeps credentials: %s', (from, to, kept) => {
     const next = nextHop(hopTo(from), 307, to, []);
     expect(next.type === 'hop' && next.hop.headers.some(([name]) => name === 'AUTHORIZATION')).toBe(kept);
   });
@@ -175,7 +175,7 @@ describe('redirects [NET-4]', () => {
     [301, 'GET', 'GET'],
     [307, 'POST', 'POST'],
     [308, 'POST', 'POST'],
-  ])('NET-4 after %d a %s becomes %s', (status, method, becomes) => {
+  ])('[NET-4] after %d a %s becomes %s', (status, method, becomes) => {
     const next = nextHop(hopTo('https://a.test/', method), status, '/next', []);
     if (next.type !== 'hop') throw new Error(next.type);
     expect(next.hop.method).toBe(becomes);

@@ -20,6 +20,11 @@ export function text(expected = 'a text that is not empty') {
   return z.preprocess(trimmed, z.string({ error: expected }).min(1, expected));
 }
 
+/** A text whose form is checked; the text itself may be a secret and is never shown. */
+export function secretOf(expected: string, fits: (value: string) => boolean) {
+  return z.preprocess(trimmed, z.string({ error: expected }).refine(fits, expected));
+}
+
 export function oneOf<const Value extends string>(values: readonly Value[]) {
   const expected = `one of ${values.join(', ')}`;
   return z.preprocess(lowerCased, z.enum(values, { error: expected }));

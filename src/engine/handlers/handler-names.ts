@@ -42,8 +42,3 @@ export function handlerNameProblem(name: string): string | null {
   if (HANDLER_NAME.test(name)) return null;
   return `"${name}" is no handler name: a letter or _, then up to 127 letters, digits or _ . : @ -`;
 }
-
-/** True for `ap://…`, `grpc://…`, `wasm://…` and other plugin names [DISP-1]. */
-export function isPluginName(name: string): boolean {
-  return /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(name);
-}

@@ -1,8 +1,8 @@
-import type { ErrorCode } from '../../core/error-codes.ts';
 import type { Failure } from '../../core/failure.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { StepHandler } from '../../ports/step-handler.ts';
-import { BUILT_IN_NAMES, ENGINE_EXECUTED_NAMES, handlerNameProblem, isPluginName } from './handler-names.ts';
+import { isPluginName, unavailableFailure } from '../../core/run/leaf/unavailable.ts';
+import { BUILT_IN_NAMES, ENGINE_EXECUTED_NAMES, handlerNameProblem } from './handler-names.ts';
 
 /**
  * What a step's handler name stands for in this process:
@@ -58,12 +58,7 @@ function lookupIn(handlers: ReadonlyMap<string, StepHandler>, name: string): Han
   const handler = handlers.get(name);
   if (handler !== undefined) return { type: 'handler', handler };
   if (ENGINE_EXECUTED_NAMES.has(name)) return { type: 'engine' };
-  if (BUILT_IN_NAMES.has(name))
-    return unavailable('HANDLER_NOT_AVAILABLE', `${name} is not available in this version`);
-  if (isPluginName(name)) return unavailable('PLUGIN_NOT_REGISTERED', `no plugin is registered for ${name}`);
+  if (BUILT_IN_NAMES.has(name) || isPluginName(name))
+    return { type: 'unavailable', failure: unavailableFailure(name) };
   return { type: 'unknown' };
-}
-
-function unavailable(code: ErrorCode, message: string): HandlerLookup {
-  return { type: 'unavailable', failure: { message, retryable: false, code } };
 }

@@ -1,4 +1,5 @@
 import { createMemoryStore } from '../../adapters/memory/store.ts';
+import { plainSeal } from '../../adapters/seal.ts';
 import { createLog } from '../../adapters/system.ts';
 import type { ApiSettings } from '../../api/api-deps.ts';
 import { createActivity, observed } from '../../engine/streams/activity.ts';
@@ -83,7 +84,10 @@ export function composeWorld(parts: TestParts): TestWorld {
     parts.handlers.map((handler) => toStepHandler(handler, clock)),
   );
   if (!registry.ok) throw new TypeError(registry.error.join('; '));
-  const engine = createEngine({ store, handlers: registry.value, clock, entropy, log }, TEST_ENGINE);
+  const engine = createEngine(
+    { store, handlers: registry.value, clock, entropy, log, seal: plainSeal },
+    TEST_ENGINE,
+  );
   const { definitions, hints, ids } = engine.deps;
   const app = createApi({
     store,
@@ -94,6 +98,7 @@ export function composeWorld(parts: TestParts): TestWorld {
     clock,
     entropy,
     log,
+    seal: plainSeal,
     limits: { maxContextBytes: MAX_CONTEXT_BYTES },
     handlerNames: registry.value.names,
     settings: TEST_API,

@@ -9,6 +9,7 @@ import { createDefinitions } from '../../../src/engine/definitions.ts';
 import { createIdSource } from '../../../src/engine/ids.ts';
 import { createActivity } from '../../../src/engine/streams/activity.ts';
 import type { Store } from '../../../src/ports/store/store.ts';
+import { plainSeal } from '../../../src/adapters/seal.ts';
 import { createStillRunner, type StillRunner } from './still-runner.ts';
 
 export const TENANT = 'saltmarsh';
@@ -116,6 +117,7 @@ function baseDeps(
     hints: runner.hints,
     ids: createIdSource(ports.clock, ports.entropy),
     log: { debug: write, info: write, warn: write, error: write },
+    seal: plainSeal,
     limits: { maxContextBytes: 262_144 },
     handlerNames: ['fail', 'log', 'noop', 'sleep'],
     settings: { ...standardSettings, ...settings },

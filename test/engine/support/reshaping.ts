@@ -1,4 +1,5 @@
 import type { Json } from '../../../src/core/json.ts';
+import type { TreeNode } from '../../../src/core/run/tree.ts';
 import { injectBlocks, type Injected } from '../../../src/engine/inject-blocks.ts';
 import { migrateInstance, type Migrated, previewMigration } from '../../../src/engine/migrate-instance.ts';
 import { readTree } from '../../../src/engine/read-tree.ts';
@@ -60,13 +61,17 @@ export function preview(
   );
 }
 
+export async function nodesOf(world: TestEngine, instanceId: string): Promise<readonly TreeNode[]> {
+  const { definitions } = useCasesOf(world);
+  return (await readTree({ store: world.store, definitions }, TENANT, instanceId)) ?? [];
+}
+
 /** State of each node by block; a wait with its reason: `waiting:worker`. */
 export async function treeOf(
   world: TestEngine,
   instanceId: string,
 ): Promise<Readonly<Record<string, string>>> {
-  const { definitions } = useCasesOf(world);
-  const nodes = (await readTree({ store: world.store, definitions }, TENANT, instanceId)) ?? [];
+  const nodes = await nodesOf(world, instanceId);
   return Object.fromEntries(
     nodes.map(({ blockId, state, reason }) => [blockId, reason === null ? state : `${state}:${reason}`]),
   );

@@ -2,6 +2,7 @@ import type { Json } from '../../../src/core/json.ts';
 import type { StepCall, StepOutcome } from '../../../src/ports/step-handler.ts';
 import type { Script } from './ledger.ts';
 import { scenariosAround } from './scenarios-around.ts';
+import { scenariosOfItems } from './scenarios-items.ts';
 import type { TestEngine } from './test-engine.ts';
 
 /** A sequence that stands for its kind, with the people and workers that it needs. */
@@ -208,6 +209,7 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   ...scenariosAround,
+  ...scenariosOfItems,
 ];
 
 /** One and the same signal, however often it is sent; repeats are known by their id. */

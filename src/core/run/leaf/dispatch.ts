@@ -1,6 +1,7 @@
 import type { StepBlock } from '../../definition/document.ts';
 import type { Failure } from '../../failure.ts';
 import type { Json } from '../../json.ts';
+import { ok } from '../../result.ts';
 import type { Draft } from '../draft.ts';
 import type { HandlerKind } from '../env.ts';
 import type { Leaf } from '../frame.ts';
@@ -21,6 +22,7 @@ import { keepResult, lookUp, withCacheKey } from './result-cache.ts';
 import { resolveParams } from './raw-params.ts';
 import { parseSleep, startSleep } from './sleep.ts';
 import { stubOf } from './stub.ts';
+import { unavailableFailure } from './unavailable.ts';
 import { resolveUncertain } from './uncertain.ts';
 import { createWorkerTask } from './worker-task.ts';
 
@@ -51,7 +53,8 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
   if (demand.kind === 'broken') return failLeaf(draft, place, leaf, templateError(demand.message));
   const takes = demand.kind === 'takes' ? demand.takes : null;
   const scope = withResource(viewScope(draft, place, block, leaf.attempt), leaf);
-  const resolved = resolveParams(handler, block.params ?? {}, scope);
+  const { input } = leaf;
+  const resolved = input === undefined ? resolveParams(handler, block.params ?? {}, scope) : ok(input);
   const cached = lookUp(draft, place, block, leaf);
   if (cached.kind === 'unknown') return 'open';
   // The token of a plain call rides with its intent; all else goes on once it has what it needs.
@@ -119,11 +122,7 @@ function execute(
   }
   switch (kind) {
     case 'unavailable':
-      return failLeaf(draft, place, leaf, {
-        message: `the handler ${handler} is not available in this release`,
-        retryable: false,
-        code: 'HANDLER_NOT_AVAILABLE',
-      });
+      return failLeaf(draft, place, leaf, unavailableFailure(handler));
     case 'worker':
       if (draft.record.dryRun) return completeByStub(draft, place, block, leaf, params);
       return createWorkerTask(draft, place, block, leaf, params);
