@@ -116,7 +116,7 @@ describe('settings', () => {
   it.each([
     ['STEPWELL_LEASE_MSS', 'is not a setting and has no effect. Did you mean STEPWELL_LEASE_MS?'],
     ['STEPWELL_SOMETHING_ELSE_ENTIRELY', 'is not a setting and has no effect.'],
-    ['STEPWELL_ENCRYPTION_KEY', 'has no effect in this release.'],
+    ['STEPWELL_OTLP_ENDPOINT', 'has no effect in this release.'],
   ])('warns about %s', (name, text) => {
     const { warnings } = resolved({ environment: { [name]: 'hunter2', PATH: '/bin' } });
     expect(warnings).toEqual([`${name} ${text}`]);
