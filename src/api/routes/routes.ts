@@ -11,7 +11,9 @@ import { instanceShapeRoutes } from './instance-shape.ts';
 import { instanceStreamRoute } from './instance-stream.ts';
 import { instanceReadRoutes } from './instance-reads.ts';
 import { instanceRoutes } from './instances.ts';
+import { limitRoutes } from './limits.ts';
 import { manyInstancesRoutes } from './many-instances.ts';
+import { poolRoutes } from './pools.ts';
 import { sequenceRoutes } from './sequences.ts';
 import { serviceRoutes } from './service.ts';
 import { sessionRoutes } from './sessions.ts';
@@ -40,6 +42,8 @@ export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...eventRoutes,
   ...credentialRoutes,
+  ...limitRoutes,
+  ...poolRoutes,
   ...triggerRoutes,
   ...webhookRoutes,
 ];

@@ -5,7 +5,7 @@ import { JsonObjectValue, JsonValue, optional, PriorityInput, TimestampInput, Uu
 const Limit = optional(z.int().min(0));
 
 /** Ceilings of a run (sequences.md 13.6). */
-const BudgetInput = z
+export const BudgetInput = z
   .object({
     max_input_tokens: Limit,
     max_output_tokens: Limit,
