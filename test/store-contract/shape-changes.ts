@@ -6,7 +6,8 @@ import type { MakeStore } from './store-under-test.ts';
 import { useWorld } from './world.ts';
 
 const BLOCK = { type: 'step', id: 'x', handler: 'noop', params: null, delay: null, retry: null };
-const INJECT: NewChange = { kind: 'inject', blocks: [BLOCK], position: 0, before: 'lookup', after: null };
+const PLACED = { blocks: [BLOCK], position: 0, before: 'lookup', after: null };
+const INJECT: NewChange = { kind: 'inject', ...PLACED };
 
 export function describeShapeChanges(makeStore: MakeStore): void {
   const world = useWorld(makeStore);
@@ -99,8 +100,7 @@ export function describeShapeChanges(makeStore: MakeStore): void {
   it('blocks that a step injects are stored with its result, or not at all [OP-12]', async () => {
     const id = await world.start();
     const claim = await world.claim(id);
-    const { kind: _, ...injection } = { ...INJECT, id: nextId() };
-    const added = [{ ...injection, change: 1 }];
+    const added = [{ ...PLACED, id: nextId(), change: 1 }];
     const turn = turnOf(claim, {
       strict: true,
       rows: [row()],
@@ -117,8 +117,7 @@ export function describeShapeChanges(makeStore: MakeStore): void {
     const id = await world.start();
     const claim = await world.claim(id);
     await accept(id);
-    const { kind: _, ...injection } = { ...INJECT, id: nextId() };
-    const shape = { accepted: 1, applied: 1, added: [{ ...injection, change: 1 }] };
+    const shape = { accepted: 1, applied: 1, added: [{ ...PLACED, id: nextId(), change: 1 }] };
     const turn = turnOf(claim, { strict: true, rows: [row()], instance: { shape } });
     expect(await world.commit(turn)).toEqual({ verdict: 'refused' });
     expect(await changesOf(id)).toHaveLength(1);

@@ -14,7 +14,7 @@ export function mapSaga(mapping: Mapping, block: SagaBlock, own: Frame): Frame {
   const old = mapping.draft.plan.nodes.get(own.blockId)?.block;
   if (own.detail.kind !== 'saga' || old?.type !== 'saga') return own;
   const { detail } = own;
-  checkDone(mapping, old, block, detail);
+  checkDone(mapping, old, block, own, detail);
   const indexOf = (index: number): number => indexIn(block, old.steps[index]);
   const done = detail.done.map(indexOf).filter((index) => index !== -1);
   const moved: SagaDetail = {
@@ -34,11 +34,13 @@ function indexIn(block: SagaBlock, step: SagaStep | undefined): number {
 }
 
 /** Actions that have completed, or that are being undone, need their step in the target. */
-function checkDone(mapping: Mapping, old: SagaBlock, block: SagaBlock, detail: SagaDetail): void {
-  const isOpen = detail.phase === 'forward' || detail.step >= 0;
-  const left =
-    detail.phase === 'forward' ? detail.done : detail.done.slice(0, detail.done.indexOf(detail.step) + 1);
-  for (const index of isOpen ? left : []) {
+function checkDone(mapping: Mapping, old: SagaBlock, block: SagaBlock, own: Frame, detail: SagaDetail): void {
+  const begun = hasBegun(mapping, own);
+  const { done, step, phase } = detail;
+  const rollback = phase === 'rollback' ? done.slice(0, done.indexOf(step) + 1) : null;
+  // An action may have completed without the walk having looked at it since.
+  const forward = begun === 'over' ? [...done, step] : done;
+  for (const index of rollback ?? forward) {
     const before = old.steps[index];
     const after = block.steps[indexIn(block, before)];
     if (before === undefined) continue;
@@ -46,9 +48,20 @@ function checkDone(mapping: Mapping, old: SagaBlock, block: SagaBlock, detail: S
     if (!isSame) refuse(mapping, block.id, `step ${before.id} has completed and is not in the target`);
     else if (before.compensation !== undefined && after.compensation === undefined) {
       refuse(mapping, block.id, `step ${before.id} has completed and the target cannot undo it`);
+    } else if (rollback !== null && index === step && begun !== null) {
+      const undoing = before.compensation?.id ?? '';
+      const isKept = after.compensation?.id === undoing && mapping.same.has(undoing);
+      if (!isKept) refuse(mapping, block.id, `step ${before.id} is being undone in another way`);
     }
   }
   checkActions(mapping, old, block, detail);
+}
+
+/** Whether the list of the present step has begun, or is over; null for neither. */
+function hasBegun(mapping: Mapping, own: Frame): 'begun' | 'over' | null {
+  const kinds = [...statusesOf(mapping.draft, own, false).values()].map(({ kind }) => kind);
+  if (kinds.includes('current')) return 'begun';
+  return kinds.includes('done') ? 'over' : null;
 }
 
 /** An action that has run, skipped ones included, must not stand where it would run once more. */
@@ -86,7 +99,7 @@ function forwardPlace(
 
 function mapForward(mapping: Mapping, block: SagaBlock, own: Frame, moved: SagaDetail): Frame {
   const statuses = keptOnly(mapping, statusesOf(mapping.draft, own, false));
-  const begun = [...statuses.values()].some(({ kind }) => kind === 'current');
+  const begun = [...statuses.values()].some(({ kind }) => kind !== 'pending');
   const next = block.steps.findIndex((_, index) => !(moved.ran ?? []).includes(index));
   // What has not begun gives way to a step that stands before it.
   const step = begun || own.state !== 'open' ? moved.step : next === -1 ? block.steps.length : next;

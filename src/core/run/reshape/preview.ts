@@ -1,11 +1,9 @@
-import type { Draft } from '../draft.ts';
 import type { NodeRow } from '../output-row.ts';
 import type { Plan } from '../plan.ts';
 import type { NodeState } from '../states.ts';
-import { type TreeNode, buildTree } from '../tree.ts';
+import type { TreeNode } from '../tree.ts';
 import type { Refusal } from './mapping.ts';
 import { sameBlocks } from './match-blocks.ts';
-import { reshape } from './reshape.ts';
 
 /** What a migration keeps, drops and brings, block by block in document order (20.5). */
 export interface MigrationPreview {
@@ -30,64 +28,46 @@ export interface PreviewedBlock {
 
 export type Cancelled = 'call' | 'wait' | 'worker_task' | 'child' | 'gate';
 
-/**
- * Carries a migration out on a working copy that nobody commits.
- *
- * @param draft The run as it is stored, with all accepted injections applied. It is changed.
- * @param rows The latest row of each block.
- */
-export function previewOn(
-  draft: Draft,
-  target: Plan,
-  replaced: readonly string[],
-  rows: readonly NodeRow[],
-): MigrationPreview {
-  const before = draft.plan;
+/** The run before and after a migration that was carried out on a working copy. */
+export interface Compared {
+  readonly before: Plan;
+  readonly target: Plan;
+  /** Injected root blocks that give way to blocks of the target. */
+  readonly replaced: readonly string[];
+  readonly refusals: readonly Refusal[];
+  readonly oldTree: readonly TreeNode[];
+  /** Empty with refusals. */
+  readonly newTree: readonly TreeNode[];
+}
+
+export function previewOf(compared: Compared): MigrationPreview {
+  const { before, target, replaced, refusals, oldTree, newTree } = compared;
   const same = sameBlocks(before, target);
-  const old = treeOf(draft, rows);
-  const refusals = reshape(draft, target, { restarts: false });
-  const fresh = refusals.length > 0 ? [] : treeOf(draft, withoutEarlierLife(rows, target, same));
-  const states = new Map(fresh.map((node) => [node.blockId, node]));
-  const blocks = target.inOrder.map(({ block }) => block);
-  const carried = (target.shape?.injections ?? []).flatMap((injection) =>
-    injection.blocks.map(({ id }) => id),
-  );
+  const states = new Map(newTree.map((node) => [node.blockId, node]));
+  const carried = (target.shape?.injections ?? []).flatMap(({ blocks }) => blocks.map(({ id }) => id));
+  const kept = oldTree.filter(({ blockId }) => same.has(blockId));
+  const dropped = oldTree.filter(({ blockId }) => !same.has(blockId));
+  const added = target.inOrder.map(({ block }) => block).filter(({ id }) => !same.has(id));
   return {
     refusals,
-    kept: old
-      .filter(({ blockId }) => same.has(blockId))
-      .map((node) => shown(states.get(node.blockId) ?? node, 'in both')),
-    dropped: old
-      .filter(({ blockId }) => !same.has(blockId))
-      .map((node) => ({
-        ...shown(node, whyDropped(before, target, node.blockId)),
-        cancels: cancelledWith(node),
-      })),
-    added: blocks
-      .filter(({ id }) => !same.has(id))
-      .map(({ id, type }) => {
-        const node = states.get(id);
-        const state = node?.state ?? 'pending';
-        return { blockId: id, blockType: type, state, reason: whyAdded(before, id, state) };
-      }),
+    kept: kept.map((node) => shown(states.get(node.blockId) ?? node, 'in both')),
+    dropped: dropped.map((node) => ({
+      ...shown(node, whyDropped(before, target, node.blockId)),
+      cancels: cancelledWith(node),
+    })),
+    added: added.map(({ id, type }) => {
+      const state = states.get(id)?.state ?? 'pending';
+      return { blockId: id, blockType: type, state, reason: whyAdded(before, id, state) };
+    }),
     injected: { carried, replaced },
-    tree: fresh,
+    tree: newTree,
   };
 }
 
 /** New blocks begin afresh, whatever was recorded under their ids before. */
-function withoutEarlierLife(
-  rows: readonly NodeRow[],
-  target: Plan,
-  same: ReadonlySet<string>,
-): readonly NodeRow[] {
+export function withoutEarlierLife(rows: readonly NodeRow[], before: Plan, target: Plan): readonly NodeRow[] {
+  const same = sameBlocks(before, target);
   return rows.filter(({ blockId }) => same.has(blockId) || !target.nodes.has(blockId));
-}
-
-function treeOf(draft: Draft, rows: readonly NodeRow[]): readonly TreeNode[] {
-  const { id, createdAt } = draft.record;
-  const frames = [...draft.frames.values()];
-  return buildTree({ plan: draft.plan, instanceId: id, createdAt, frames, rows, isWorkedOn: false });
 }
 
 function shown({ blockId, blockType, state }: TreeNode, reason: string): PreviewedBlock {

@@ -44,7 +44,8 @@ export function reshape(draft: Draft, plan: Plan, options: ReshapeOptions): read
 function cancelDropped(draft: Draft, frame: Frame, same: ReadonlySet<string>): void {
   const key = frameKey(frame);
   const block = currentList(draft.plan, frame)[frame.cursor];
-  const hasBegun = frame.leaf !== null || draft.inFlight.has(key);
+  const isOver = frame.leaf?.state === 'failed' || frame.leaf?.state === 'cancelled';
+  const hasBegun = (frame.leaf !== null && !isOver) || draft.inFlight.has(key);
   if (frame.state !== 'open' || block === undefined || !hasBegun || same.has(block.id)) return;
   cancelLeaf(draft, key, block);
 }
