@@ -77,7 +77,8 @@ function replyAnswer(deps: ApiContext, route: Route, reply: Reply): Response {
   if (reply.text !== undefined) {
     return new Response(reply.text.content, {
       status: reply.status,
-      headers: { 'content-type': reply.text.type },
+      // The text may be a caller's own: no browser is to take it for anything else.
+      headers: { 'content-type': reply.text.type, 'x-content-type-options': 'nosniff' },
     });
   }
   if (reply.body === undefined) return new Response(null, { status: reply.status });

@@ -14,7 +14,11 @@ export function sha256HexOfBytes(bytes: Uint8Array): string {
 
 /** HMAC with SHA-256; the key is the UTF-8 bytes of `secret`. */
 export function hmacSha256(secret: string, message: Uint8Array): Uint8Array {
-  return hmac(sha256, utf8ToBytes(secret), message);
+  return hmacSha256OfKey(utf8ToBytes(secret), message);
+}
+
+export function hmacSha256OfKey(key: Uint8Array, message: Uint8Array): Uint8Array {
+  return hmac(sha256, key, message);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { member, type Json } from '../core/json.ts';
+import { standardKey } from '../core/webhook-schemes.ts';
 import { ok, type Result } from '../core/result.ts';
 import type { NewTrigger, TriggerRecord } from '../ports/store/catalog.ts';
 import { notFound, refuse, type Refusal, type Refused } from './refusal.ts';
@@ -12,7 +13,8 @@ const MAX_NAME_LENGTH = 255;
 export const REDACTED = '[REDACTED]';
 
 /** How a public webhook proves itself, from `config.signature.scheme` (RULINGS B21). */
-export type SignatureScheme = 'stepwell' | 'github';
+export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
+const SIGNATURE_SCHEMES = ['stepwell', 'standard', 'github', 'stripe', 'slack'] as const;
 
 /**
  * Creates a trigger (http-api.md 12.1): tenant (403), rules (400, 422), the sequence exists (404), the slug is free (409).
@@ -50,7 +52,7 @@ export function sequenceOf({ tenantId, namespace, sequenceName, version }: NewTr
 /** The scheme of a trigger; null for one that this build does not know. */
 export function schemeOf(config: Json): SignatureScheme | null {
   const scheme = member(member(config, 'signature'), 'scheme') ?? 'stepwell';
-  return scheme === 'stepwell' || scheme === 'github' ? scheme : null;
+  return SIGNATURE_SCHEMES.find((name) => name === scheme) ?? null;
 }
 
 function brokenRule(trigger: NewTrigger): Refused | null {
@@ -64,10 +66,17 @@ function brokenRule(trigger: NewTrigger): Refused | null {
   if (trigger.secret === '') return refuse('invalid_argument', 'secret must not be empty');
   if (trigger.secret === REDACTED)
     return refuse('unprocessable_entity', `secret must not be the text ${REDACTED}`);
-  if (schemeOf(trigger.config) === null) {
-    return refuse('invalid_argument', 'config.signature.scheme must be stepwell or github', {
-      code: 'unknown_signature_scheme',
-    });
+  const scheme = schemeOf(trigger.config);
+  if (scheme === null) {
+    return refuse(
+      'invalid_argument',
+      `config.signature.scheme must be one of ${SIGNATURE_SCHEMES.join(', ')}`,
+      {
+        code: 'unknown_signature_scheme',
+      },
+    );
   }
+  if (scheme === 'standard' && trigger.secret !== null && standardKey(trigger.secret) === undefined)
+    return refuse('invalid_argument', 'secret of the scheme standard must be base64, with or without whsec_');
   return null;
 }

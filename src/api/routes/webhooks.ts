@@ -17,7 +17,7 @@ const receive = defineRoute({
   params: SlugPath,
   query: NoParameters,
   rawBody: true,
-  responses: { 202: WebhookBody },
+  responses: { 202: WebhookBody, 200: null },
   handle: async (deps, { path: { slug }, peer, header, readBytes }) => {
     if (!deps.webhookRate.admit(JSON.stringify([peer, slug]))) {
       return refuse('rate_limited', `webhook ${slug}`, { retryAfterSecs: 1 });
@@ -25,9 +25,12 @@ const receive = defineRoute({
     const body = await readBytes(deps.settings.maxWebhookBodyBytes);
     if (!body.ok) return body;
     const parse = () => parseJsonBytes(body.value, DOOR_LIMITS);
-    const fired = await receiveWebhook(deps, { slug, body: body.value, header, parse });
-    if (!fired.ok) return fired;
-    return ok({ status: 202, body: { instance_id: fired.value.instanceId, trigger: fired.value.slug } });
+    const answer = await receiveWebhook(deps, { slug, body: body.value, header, parse });
+    if (!answer.ok) return answer;
+    if (answer.value.kind === 'challenge')
+      return ok({ status: 200, text: { type: 'text/plain; charset=utf-8', content: answer.value.text } });
+    const { instanceId, slug: trigger } = answer.value.fired;
+    return ok({ status: 202, body: { instance_id: instanceId, trigger } });
   },
 });
 
