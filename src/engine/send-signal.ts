@@ -1,3 +1,4 @@
+import { sha256Hex } from '../core/digest.ts';
 import { canonicalJson, utf8Bytes, type Json } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
 import { notFound, refuse, type Refusal } from './refusal.ts';
@@ -10,12 +11,23 @@ export interface SignalInput {
   readonly payload: Json;
   /** Chosen by the sender so that a repeat is recognised; null makes one (RULINGS A36). */
   readonly signalId: string | null;
+  /** As `signalId`, in the sender's own words: the id is made from it, one that is a UUID already is taken as it is. */
+  readonly deliveryId?: string | null;
 }
 
 export interface SentSignal {
   readonly signalId: string;
   /** True when a signal with this id had been accepted before. */
   readonly repeated: boolean;
+}
+
+function signalIdOf({ instanceId, deliveryId = null }: SignalInput): string | null {
+  if (deliveryId === null) return null;
+  const given = deliveryId.toLowerCase();
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(given)) return given;
+  // A UUID of version 8, whose bits are the maker's own.
+  const hex = sha256Hex(`${instanceId}\u0000${deliveryId}`);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /** Canonical JSON of a payload ([SIG-2]). */
@@ -38,7 +50,7 @@ export async function sendSignal(
   if (tooLarge) return notFound('instance', input.instanceId);
   const answer = await deps.store.signal({
     ...target,
-    signalId: input.signalId ?? deps.ids.newId(),
+    signalId: input.signalId ?? signalIdOf(input) ?? deps.ids.newId(),
     signalType: input.signalType,
     payload: input.payload,
   });

@@ -67,6 +67,16 @@ export function describeSignals(backendName: BackendName): void {
       },
     );
 
+    it('may have delivery ids of any kind, each of its own instance (B21)', async () => {
+      const ids = [await start(asking('ask')), await start(asking('ask'))];
+      const signal = { signal_type: { custom: 'poke' }, delivery_id: 'evt_1 / ключ' };
+      const sent = [];
+      for (const id of [...ids, ...ids]) sent.push(await send(id, signal));
+      expect(sent.map(({ status }) => status)).toEqual([201, 201, 200, 200]);
+      expect(new Set(sent.map(({ body }) => body.signal_id)).size).toBe(2);
+      expect((await send(ids[0] ?? '', { ...signal, delivery_id: '' })).status).toBe(422);
+    });
+
     it('carry null, 0, false, empty text and an empty list unchanged (B25) [SIG-7]', async () => {
       const id = await start(asking('ask'));
       await api.until(id, 'waiting');

@@ -63,7 +63,8 @@ const signal = defineBodyRoute({
       instanceId: path.id,
       signalType: body.signal_type,
       payload: body.payload,
-      signalId: body.signal_id ?? body.delivery_id,
+      signalId: body.signal_id,
+      deliveryId: body.delivery_id,
     });
     if (!sent.ok) return sent;
     const answer = { signal_id: sent.value.signalId };

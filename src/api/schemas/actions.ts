@@ -33,12 +33,15 @@ const SignalType = JsonValue.transform((wire, context) => {
   return z.NEVER;
 });
 
-/** Body of `POST /instances/{id}/signals`. `signal_id` and `delivery_id` are two names for one thing (RULINGS A36). */
+/**
+ * Body of `POST /instances/{id}/signals`. `signal_id` and `delivery_id` both make a repeat known (RULINGS A36); the latter is
+ * whatever the sender calls its delivery.
+ */
 export const SignalBody = z.object({
   signal_type: SignalType,
   payload: JsonValue.nullish().transform((payload) => payload ?? null),
   signal_id: optional(Uuid),
-  delivery_id: optional(Uuid),
+  delivery_id: optional(z.string().min(1).max(255)),
 });
 
 export const SignalSent = z.object({ signal_id: Uuid });
