@@ -90,6 +90,14 @@ async function playMigration(seed: number): Promise<'moved' | 'refused' | 'too_l
     if (move.ok) await checkPreview(world, id, told.value.preview);
     await world.signal(id, 'resume');
   }
+  if (roll.chance(20)) {
+    for (const process of world.processes) process.crash();
+    world.boot();
+  }
+  if (move.ok && roll.chance(25)) {
+    await pass(world, roll.below(6) * 250, async () => isTerminal((await world.view(id)).state));
+    await migrate(world, id, source);
+  }
   const ended = await pass(world, HOUR_MS, async () => isTerminal((await world.view(id)).state));
   const frontier = await world.store.getFrontier(TENANT, id);
   if (!ended || frontier === null)

@@ -141,11 +141,31 @@ export class Author {
 export function mutated(blocks: Blocks, author: Author, times: number): Blocks {
   let root: Json = blocks;
   for (let n = 0; n < times; n += 1) {
+    if (author.dice.chance(20)) root = moved(root, author);
     const lists = listsIn(root);
     const at = author.dice.pick(lists);
     root = replaced(root, at, changed(listAt(root, at), author));
   }
   return asBlocks(root);
+}
+
+/** A block goes to another list, wherever that is. */
+function moved(root: Json, author: Author): Json {
+  const from = author.dice.pick(listsIn(root).filter((path) => isBlocks(listAt(root, path))));
+  const list = listAt(root, from);
+  if (list.length < 2) return root;
+  const at = author.dice.below(list.length);
+  const without = replaced(root, from, list.toSpliced(at, 1));
+  const to = author.dice.pick(listsIn(without).filter((path) => isBlocks(listAt(without, path))));
+  const target = listAt(without, to);
+  const block = list[at];
+  if (block === undefined) return root;
+  return replaced(without, to, target.toSpliced(author.dice.below(target.length + 1), 0, block));
+}
+
+function isBlocks(list: readonly Json[]): boolean {
+  const [first] = list;
+  return first !== undefined && isJsonObject(first) && typeof first['type'] === 'string';
 }
 
 type Path = readonly (string | number)[];
