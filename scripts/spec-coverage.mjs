@@ -11,7 +11,7 @@ const rules = JSON.parse(readFileSync('test/spec/rules.json', 'utf8'));
 const names = process.argv[2] === undefined ? listedNames() : passedNames(process.argv[2]);
 
 const covered = new Set(
-  names.flatMap((name) => [...name.matchAll(/\[([A-Z][A-Z-]*-\d+)\]/g)].map(([, tag]) => tag)),
+  names.flatMap((name) => [...name.matchAll(/\b([A-Z][A-Z-]*-\d+)(?=[\]:])/g)].map(([, tag]) => tag)),
 );
 let missingCount = 0;
 for (const [document, tags] of Object.entries(rules)) {

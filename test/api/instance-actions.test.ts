@@ -132,7 +132,7 @@ describe('PATCH /instances/{id}/context', () => {
 describe('PATCH /instances/{id}/state', () => {
   const patch = (id: string, body: object) => api.call('PATCH', `/instances/${id}/state`, { body });
 
-  it('answers 200 without body when the transition is legal', async () => {
+  it('answers 200 without body when the transition is legal [INS-12]', async () => {
     const id = await started(api);
     expect(await patch(id, { state: 'paused' })).toMatchObject({ status: 200, text: '' });
     expect(await patch(id, { state: 'cancelled', next_fire_at: '2027-03-01T00:00:00Z' })).toMatchObject({
@@ -140,7 +140,7 @@ describe('PATCH /instances/{id}/state', () => {
     });
   });
 
-  it('names both states when it is not', async () => {
+  it('names both states when it is not [INS-12]', async () => {
     const reply = await patch((await waitingForWorker(api)).id, { state: 'paused' });
     expect(reply).toMatchObject({ status: 400, body: { code: 'illegal_transition' } });
     expect(reply.body.error).toContain('waiting');

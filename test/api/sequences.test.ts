@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 
 describe('POST /sequences', () => {
-  it('stores the document and gives it back with its defaults', async () => {
+  it('stores the document and gives it back with its defaults [VER-1]', async () => {
     const body = document({ name: 'parcel-return', version: 3 });
     const reply = await api.call('POST', '/sequences', { body });
     expect(reply).toMatchObject({ status: 201, body: { id: body.id } });

@@ -13,7 +13,7 @@ beforeEach(async () => {
 const start = (overrides = {}) => api.call('POST', '/instances', { body: startBody(sequenceId, overrides) });
 
 describe('POST /instances', () => {
-  it('starts an instance that shows all defaults', async () => {
+  it('starts an instance that shows all defaults [INS-1]', async () => {
     const reply = await start();
     expect(reply).toMatchObject({ status: 201, body: { deduplicated: false } });
     const { id } = reply.body;
@@ -83,7 +83,7 @@ describe('POST /instances', () => {
     expect(body.context).not.toHaveProperty('more');
   });
 
-  it('reads dry_run from the runtime section and ignores the rest of it', async () => {
+  it('reads dry_run from the runtime section and ignores the rest of it [INS-3]', async () => {
     const { id } = (await start({ context: { runtime: { dry_run: true, run_id: 'mine' } } })).body;
     const { runtime } = (await api.call('GET', `/instances/${id}`)).body.context;
     expect(runtime.dry_run).toBe(true);
@@ -189,7 +189,7 @@ describe('POST /instances', () => {
     expect(await api.footprint()).toEqual(before);
   });
 
-  it('checks shape, tenant, blanks, sequence, schema and size in this order', async () => {
+  it('checks shape, tenant, blanks, sequence, schema and size in this order [INS-2] [INS-4]', async () => {
     const schema = { type: 'object', required: ['parcel'] };
     const id = await published(api, { name: 'strict', input_schema: schema });
     const wrong = {
@@ -215,7 +215,7 @@ describe('POST /instances', () => {
     }
   });
 
-  it('lists every violation of the input schema with its pointer', async () => {
+  it('lists every violation of the input schema with its pointer [INS-5]', async () => {
     const properties = { parcel: { type: 'string' }, weight: { type: 'number' } };
     const schema = { type: 'object', required: ['depot'], properties };
     const id = await published(api, { name: 'strict', input_schema: schema });

@@ -16,7 +16,7 @@ describe('hints that go wrong change the time a run takes, and nothing else', ()
     scenarios.map((scenario) => [name, scenario.name, scenario, fate] as const),
   );
 
-  it.each(cases)('%s: %s', async (_, _name, scenario, fate) => {
+  it.each(cases)('%s: %s [SWEEP-2]', async (_, _name, scenario, fate) => {
     const expected = await faultless(scenario);
     const run = await runScenario(scenario, () => noFaults, {
       hints: (world) => queuedHints(world, fate),

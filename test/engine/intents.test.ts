@@ -20,7 +20,7 @@ describe('intents of a turn (RULINGS A9, A20 to A22)', () => {
     expect((await world.untilEnded(id)).state).toBe('completed');
   });
 
-  it('A9: the intent of the next leaf is stored with the result before it', async () => {
+  it('A9: the intent of the next leaf is stored with the result before it [COMMIT-1] [COMMIT-2]', async () => {
     const world = new TestEngine({ scripts: { charge: { takesMs: 1000 } } });
     world.boot();
     const id = await world.start(await world.publish(steps('s', 3, 'charge')));

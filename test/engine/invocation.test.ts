@@ -53,7 +53,7 @@ const calledAt = (block: string) => world.ledger.of(block).map(({ at }) => at);
 beforeEach(() => open());
 
 describe('an invocation for messages', () => {
-  it('begins a step only while five seconds are left, and hints at the rest', async () => {
+  it('begins a step only while five seconds are left, and hints at the rest [TURN-4]', async () => {
     const id = await start(step('a', 'slow'), step('b', 'slow'), step('c', 'slow'), step('d', 'quick'));
     expect(await invoke([id], 63_000)).toEqual(['done']);
     expect(['a', 'b', 'c', 'd'].map((block) => calledAt(block).length)).toEqual([1, 1, 1, 0]);

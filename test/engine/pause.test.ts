@@ -60,7 +60,7 @@ describe('pause and resume (16, RULINGS A40)', () => {
     expect((await world.view(stopped)).state).toBe('paused');
   });
 
-  it('SLEEP: a parked sleep takes a pause, and its time passes meanwhile', async () => {
+  it('SLEEP: a parked sleep takes a pause, and its time passes meanwhile [SLEEP-3]', async () => {
     const world = new TestEngine({ scripts });
     world.boot();
     const id = await world.start(await world.publish([sleepStep('nap', 20_000), step('b', 'quick')]));

@@ -47,7 +47,7 @@ describe('one step per invocation (RULINGS B5)', () => {
     },
   );
 
-  it('goes on at once, turn after turn, without the sweep', async () => {
+  it('goes on at once, turn after turn, without the sweep [TURN-3]', async () => {
     const world = new TestEngine({ scripts });
     world.boot({ settings: { ...RARE_SWEEP, maxStepsPerTurn: 1 } });
     const id = await world.start(await world.publish(steps('s', 20, 'quick')));

@@ -73,7 +73,7 @@ describe('timeouts (15.4)', () => {
 });
 
 describe('sleeps and delays', () => {
-  it('PAR-1: a delay, a retry and a sleep end in time although a handler of another branch still runs', async () => {
+  it('PAR-1: a delay, a retry and a sleep end in time although a handler of another branch still runs [COMMIT-3]', async () => {
     const world = new TestEngine({
       scripts: {
         slow: { takesMs: 600_000 },
@@ -109,7 +109,7 @@ describe('sleeps and delays', () => {
     expect((await world.untilEnded(id, 600_000)).state).toBe('completed');
   });
 
-  it('SETTLE-4: a long sleep is parked: running, without a lease, due when it ends, and exact', async () => {
+  it('SETTLE-4: a long sleep is parked: running, without a lease, due when it ends, and exact [SLEEP-2] [SETTLE-1]', async () => {
     const world = new TestEngine({ scripts: { quick: {} } });
     world.boot({ settings: RARE_SWEEP });
     const id = await world.start(await world.publish([sleepStep('nap', 100_000), step('b', 'quick')]));
@@ -126,7 +126,7 @@ describe('sleeps and delays', () => {
     expect((await world.outputs(id))['nap']).toEqual({ slept_ms: 100_000 });
   });
 
-  it('RULINGS B6: a short sleep is served in place, without another claim', async () => {
+  it('RULINGS B6: a short sleep is served in place, without another claim [SLEEP-1]', async () => {
     const world = new TestEngine({ scripts: { quick: {} } });
     world.boot({ settings: RARE_SWEEP });
     const id = await world.start(await world.publish([sleepStep('nap', 80), step('b', 'quick')]));

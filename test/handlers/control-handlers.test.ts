@@ -66,7 +66,7 @@ describe('fail', () => {
     });
   });
 
-  it('fails with message, code, details and class as given', async () => {
+  it('fails with message, code, details and class as given [H-2]', async () => {
     const params = { message: 'out of clay', retryable: true, code: 'NO_CLAY', details: { left: 0 } };
     expect(await failHandler.run(stepCall(params))).toEqual({ ok: false, failure: params });
   });

@@ -115,7 +115,7 @@ describe('http_request sends', () => {
     ]);
   });
 
-  it("HTTP-2 a content type with a body, the author's if there is one", async () => {
+  it("[HTTP-2] a content type with a body, the author's if there is one", async () => {
     const server = await answering(200);
     await send({ url: server.url, method: 'POST', body: '{"a":1}' });
     await send({ url: server.url, method: 'POST', body: 'a=1', headers: { 'content-TYPE': 'text/csv' } });

@@ -4,7 +4,7 @@ import { play } from './support/play.ts';
 import { cancelAt, fails, ok } from './support/script.ts';
 
 describe('lists and the root list', () => {
-  it('runs one block after the other [LIST-1] [LIST-2] [OUT-3]', async () => {
+  it('runs one block after the other [LIST-1] [LIST-2] [OUT-3] [ROOT-1] [OUT-2]', async () => {
     const run = await play({ blocks: [step('a'), pure('b'), step('c')] });
     expect(run.state).toBe('completed');
     expect(run.called).toEqual(['a', 'b', 'c']);
@@ -79,7 +79,7 @@ describe('lists and the root list', () => {
     expect(run.state).toBe('failed');
   });
 
-  it('gives nodes ids of the shape of a v7 in document order with the list index of 7.2 [TREE-1]', async () => {
+  it('gives nodes ids of the shape of a v7 in document order with the list index of 7.2 [TREE-1] [TREE-2]', async () => {
     const run = await play({
       blocks: [
         parallel('p', [[step('a')], [step('b'), step('c')]]),

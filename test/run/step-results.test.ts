@@ -170,7 +170,7 @@ describe('sleep', () => {
     expect(run.instance).toMatchObject({ dueAt: run.world.startAt + 1000, leaseUntil: null });
   });
 
-  it('sleeps through pause and resume without starting again', async () => {
+  it('sleeps through pause and resume without starting again [SLEEP-4]', async () => {
     const run = await play({
       blocks: [sleep('s', 1000)],
       events: [signal(100, 'pause'), signal(200, 'resume')],

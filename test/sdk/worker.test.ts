@@ -123,7 +123,7 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it('takes its own repeated report for heard (RULINGS B9)', async () => {
+  it('takes its own repeated report for heard (RULINGS B9) [WRK-9]', async () => {
     const world = createWorkerWorld();
     world.plan(/complete$/, 'request lost', 'answer lost', 'request lost');
     const run = await world.runStep('weigh');

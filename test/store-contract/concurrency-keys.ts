@@ -22,7 +22,7 @@ export function describeConcurrencyKeys(makeStore: MakeStore): void {
     expect(refused.nextFireAt).toBe(refused.dueAt);
   });
 
-  it('a named claim of a full key is not due', async () => {
+  it('a named claim of a full key is not due [CONC-2]', async () => {
     const first = await keyed(1);
     const second = await keyed(1);
     await world.claim(first);

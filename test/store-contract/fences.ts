@@ -48,7 +48,7 @@ export function describeFences(makeStore: MakeStore): void {
     });
   }
 
-  it('after a take-over the old turn is fenced and the new one commits (RULINGS A1)', async () => {
+  it('after a take-over the old turn is fenced and the new one commits (RULINGS A1) [INS-11]', async () => {
     const id = await world.start();
     const old = await world.claim(id);
     await world.advance(LEASE_MS);

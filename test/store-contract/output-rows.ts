@@ -149,7 +149,7 @@ export function describeOutputRows(makeStore: MakeStore): void {
     await world.apply(turnOf(key.claim, { rev: 1, rows: others }));
   });
 
-  it('one result per run, block and pass, whatever the attempt (RULINGS A35)', async () => {
+  it('one result per run, block and pass, whatever the attempt (RULINGS A35) [MEMO-2]', async () => {
     const key = await committed({ rows: [row(same)] });
     const again = turnOf(key.claim, { rev: 1, rows: [row({ ...same, attempt: 2 })] });
     await expectRejected(world.store.commit([again]));
