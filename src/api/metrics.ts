@@ -32,14 +32,16 @@ const HISTOGRAMS: ReadonlyArray<readonly [string, string]> = [
   ['orch8_instance_processing_seconds', 'Duration of one turn.'],
 ];
 
-/** Every series at 0, as they are exported from the start. */
-export const EMPTY_METRICS: string = [
-  ...COUNTERS.map(([name, help]) => series(name, help, 'counter', [`${name} 0`])),
-  ...GAUGES.map(([name, help]) => series(name, help, 'gauge', [`${name} 0`])),
-  ...HISTOGRAMS.map(([name, help]) =>
-    series(name, help, 'histogram', [`${name}_bucket{le="+Inf"} 0`, `${name}_sum 0`, `${name}_count 0`]),
-  ),
-].join('');
+/** Every series, exported from the start. `valueOf` is what this process has counted, 0 for what nobody counts. */
+export function metricsText(valueOf: (name: string) => number): string {
+  return [
+    ...COUNTERS.map(([name, help]) => series(name, help, 'counter', [`${name} ${valueOf(name)}`])),
+    ...GAUGES.map(([name, help]) => series(name, help, 'gauge', [`${name} 0`])),
+    ...HISTOGRAMS.map(([name, help]) =>
+      series(name, help, 'histogram', [`${name}_bucket{le="+Inf"} 0`, `${name}_sum 0`, `${name}_count 0`]),
+    ),
+  ].join('');
+}
 
 function series(name: string, help: string, type: string, samples: readonly string[]): string {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples, ''].join('\n');

@@ -129,6 +129,7 @@ function assemble(
     ...seal,
     limits: engine.deps.limits,
     handlerNames: handlers.names,
+    counters: engine.deps.counters,
     settings: apiSettings(settings, options.defaultTenantId),
     service: { version, schemaVersion: SCHEMA_VERSION, notReadyReason },
     peerOf,

@@ -4,6 +4,7 @@ import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
 import { createCommitter } from './committer.ts';
+import { createCounters } from './counters.ts';
 import { createDefinitions } from './definitions.ts';
 import { createHandlerDirectory } from './handler-directory.ts';
 import { buildIdOf } from './handlers/build-id.ts';
@@ -44,6 +45,7 @@ export function createTurnDeps(parts: TurnParts, settings: TurnSettings): TurnDe
   return {
     ...parts,
     committer: createCommitter(store, clock, log),
+    counters: createCounters(),
     directory: createHandlerDirectory({ store, handlers, buildId, clock, log }),
     definitions: createDefinitions(store),
     ids: createIdSource(clock, parts.entropy),

@@ -91,6 +91,7 @@ export class TurnCommits {
   ): void {
     this.rev += 1;
     this.count += 1;
+    this.deps.counters.stored(turn);
     this.wasWoken = verdict.inbox.length > 0;
     this.onStored();
     draft.env.openBreakers = new Set(verdict.openBreakers);

@@ -4,6 +4,7 @@ import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
 import type { Committer } from './committer.ts';
+import type { Counters } from './counters.ts';
 import type { Definitions } from './definitions.ts';
 import type { HandlerDirectory } from './handler-directory.ts';
 import type { HandlerRegistry } from './handlers/registry.ts';
@@ -13,6 +14,7 @@ import type { IdSource } from './ids.ts';
 export interface TurnDeps {
   readonly store: Store;
   readonly committer: Committer;
+  readonly counters: Counters;
   readonly definitions: Definitions;
   readonly handlers: HandlerRegistry;
   readonly directory: HandlerDirectory;

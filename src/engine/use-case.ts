@@ -3,6 +3,7 @@ import type { Clock, Entropy, Log } from '../ports/system.ts';
 import type { Hints } from '../ports/hints.ts';
 import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
+import type { Counters } from './counters.ts';
 import type { Definitions } from './definitions.ts';
 import type { IdSource } from './ids.ts';
 import type { InstanceTarget, TurnRunner } from './runner.ts';
@@ -22,6 +23,8 @@ export interface UseCaseDeps {
   readonly limits: UseCaseLimits;
   /** Names of the handlers that run in process (RULINGS B8), sorted. */
   readonly handlerNames: readonly string[];
+  /** What the turns of this process have counted; absent where it runs none. */
+  readonly counters?: Counters;
 }
 
 export interface UseCaseLimits {

@@ -178,6 +178,41 @@ describe('cleanup hooks in the engine', () => {
   });
 });
 
+describe('alerts in the engine', () => {
+  it('are one row, one webhook and one count, also for a run that rests [SLA-1] [SLA-3]', async () => {
+    const world = new TestEngine({ scripts });
+    const process = world.boot();
+    const sla = { max_runtime: 60_000 };
+    const id = await world.start(
+      await world.publish([step('g', 'quick', { wait_for_input: { prompt: '?' } })], { sla }),
+    );
+    await world.time.pass(50_000);
+    expect(process.engine.deps.counters.valueOf('orch8_sla_breached_total')).toBe(0);
+    await world.time.pass(600_000);
+    expect(await rowsOf(world, id)).toEqual(['_sla:runtime sla 1']);
+    expect(process.engine.deps.counters.valueOf('orch8_sla_breached_total')).toBe(1);
+    expect(await world.store.listWebhookOutbox(TENANT, 10)).toMatchObject([
+      { instanceId: id, eventType: 'instance.sla_breached', payload: { data: { state: 'waiting' } } },
+    ]);
+    expect(await world.view(id)).toMatchObject({ state: 'waiting', dueAt: null });
+    expect(await world.store.listJournal(TENANT, id, 10)).toMatchObject([{ kind: 'sla_breach' }]);
+  });
+
+  it('come on time for a paused run too, whoever paused it [SLA-1]', async () => {
+    const world = new TestEngine({ scripts });
+    world.boot();
+    const id = await world.start(
+      await world.publish([sleepStep('s', 900_000)], { sla: { max_runtime: 60_000 } }),
+    );
+    await world.time.pass(1000);
+    const pause = { kind: 'set_state' as const, state: 'paused' as const, nextFireAt: null };
+    await world.answered(world.operate(id, pause));
+    await world.time.pass(60_000);
+    expect(await rowsOf(world, id)).toEqual(['_sla:runtime sla 1']);
+    expect(await world.view(id)).toMatchObject({ state: 'paused', dueAt: null });
+  });
+});
+
 describe('interceptors in the engine', () => {
   const invoke = (handler: string, params: JsonObject = {}): JsonObject => ({
     handler,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ok } from '../../core/result.ts';
 import { JsonObjectValue, NoParameters } from '../schemas/wire-values.ts';
-import { EMPTY_METRICS } from '../metrics.ts';
+import { metricsText } from '../metrics.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import { defineRoute, okay, type Answer } from '../route.ts';
 
@@ -66,7 +66,10 @@ export const serviceRoutes = [
     access: 'key',
     summary: 'Metrics in the text form of Prometheus',
     responses: { 200: null },
-    handle: () => ok({ status: 200, text: { type: 'text/plain; version=0.0.4', content: EMPTY_METRICS } }),
+    handle: ({ counters }) => {
+      const content = metricsText((name) => counters?.valueOf(name) ?? 0);
+      return ok({ status: 200, text: { type: 'text/plain; version=0.0.4', content } });
+    },
   }),
   defineRoute({
     ...parts,

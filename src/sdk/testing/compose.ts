@@ -101,6 +101,7 @@ export function composeWorld(parts: TestParts): TestWorld {
     seal: plainSeal,
     limits: { maxContextBytes: MAX_CONTEXT_BYTES },
     handlerNames: registry.value.names,
+    counters: engine.deps.counters,
     settings: TEST_API,
     service: { version: 'test', schemaVersion: 1, notReadyReason: () => null },
     peerOf: () => '',

@@ -1,0 +1,36 @@
+import { isTerminal } from '../core/run/states.ts';
+import type { TurnCommit } from '../ports/store/turn.ts';
+
+/** Series that the turns of a process count (http-api.md 2). They never go down. */
+export const COUNTED_BY_TURNS = [
+  'orch8_instances_completed_total',
+  'orch8_instances_failed_total',
+  'orch8_steps_retried_total',
+  'orch8_sla_breached_total',
+] as const;
+export type Counted = (typeof COUNTED_BY_TURNS)[number];
+
+export interface Counters {
+  /** Counts what a stored commit says. */
+  stored(turn: TurnCommit): void;
+  valueOf(name: string): number;
+}
+
+export function createCounters(): Counters {
+  const values = new Map<string, number>();
+  const count = (name: Counted): void => {
+    values.set(name, (values.get(name) ?? 0) + 1);
+  };
+  return {
+    stored: ({ rows, settle }) => {
+      for (const { kind } of rows) {
+        if (kind === 'retry') count('orch8_steps_retried_total');
+        else if (kind === 'sla') count('orch8_sla_breached_total');
+      }
+      if (settle === null || settle.afterEnd === true || !isTerminal(settle.state)) return;
+      if (settle.state === 'completed') count('orch8_instances_completed_total');
+      if (settle.state === 'failed') count('orch8_instances_failed_total');
+    },
+    valueOf: (name) => values.get(name) ?? 0,
+  };
+}
