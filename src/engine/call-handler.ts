@@ -28,6 +28,8 @@ export interface HandlerCall {
   readonly countState: () => Promise<number>;
   readonly addLog: (line: StepLogLine) => void;
   readonly gate?: StepGate;
+  /** How long what the handler reads is asked for again when the store does not answer; absent: not at all. */
+  readonly mayWait?: () => boolean;
 }
 
 export type CallOutcome =
@@ -121,7 +123,7 @@ function stepCall(deps: TurnDeps, call: HandlerCall, deadline: number): StepCall
     },
     nowMs: call.nowMs,
     gate: call.gate ?? null,
-    services: stepServices(deps, record, dispatch),
+    services: stepServices(deps, record, dispatch, call.mayWait ?? (() => false)),
   };
 }
 

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../core/json.ts';
 import type { CallOutcome, HandlerCall } from './call-handler.ts';
 import { resolveCredentials } from './resolve-credentials.ts';
 import type { TurnDeps } from './turn-deps.ts';
+import { untilAnswered } from './until-answered.ts';
 
 /**
  * True when the params of a call refer to credentials and the handler takes them outside. Built-in handlers that only
@@ -21,7 +22,12 @@ export async function callWithCredentials(
   run: (deps: TurnDeps, call: HandlerCall) => Promise<CallOutcome>,
 ): Promise<CallOutcome> {
   const { dispatch, record, nowMs } = call;
-  const resolved = await resolveCredentials(deps, record.tenantId, dispatch.params, nowMs);
+  const { store, clock } = deps;
+  const mayWait = call.mayWait ?? (() => false);
+  const getCredential: typeof store.getCredential = (tenantId, id) =>
+    untilAnswered(clock, () => store.getCredential(tenantId, id), mayWait);
+  const sources = { store: { getCredential }, ...(deps.seal === undefined ? {} : { seal: deps.seal }) };
+  const resolved = await resolveCredentials(sources, record.tenantId, dispatch.params, nowMs);
   if (!resolved.ok) return { ok: false, failure: resolved.error };
   const { params, secrets } = resolved.value;
   const outcome = await run(deps, { ...call, dispatch: { ...dispatch, params } });

@@ -63,6 +63,7 @@ export function startCall(deps: TurnDeps, context: CallContext, dispatch: Dispat
     addLog: (line) => {
       draft.push('logs', line);
     },
+    mayWait: () => lease.leftMs() > 0,
     ...gateOf(draft, dispatch),
   };
   const outcome =

@@ -2,6 +2,7 @@ import type { Json } from '../../../src/core/json.ts';
 import type { StepCall, StepOutcome } from '../../../src/ports/step-handler.ts';
 import type { Script } from './ledger.ts';
 import { scenariosAround } from './scenarios-around.ts';
+import { scenariosBeyond } from './scenarios-beyond.ts';
 import { scenariosOfItems } from './scenarios-items.ts';
 import type { TestEngine } from './test-engine.ts';
 
@@ -209,6 +210,7 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   ...scenariosAround,
+  ...scenariosBeyond,
   ...scenariosOfItems,
 ];
 
