@@ -1,0 +1,3 @@
+import { describeLiveLimits } from './describe-live-limits.ts';
+
+describeLiveLimits('memory');
