@@ -144,11 +144,17 @@ BEGIN
   LOOP
     UPDATE stepwell.block_outputs o
     SET superseded_by = r.run_no
-    WHERE o.instance_id = r.instance_id AND o.tenant_id = r.tenant_id AND o.superseded_by IS NULL
-      AND o.block_id = ANY (r.blocks) AND o.kind = ANY (r.kinds)
-      AND o.iteration >= r.pass COLLATE "C"
-      AND o.iteration < CASE r.pass WHEN '' THEN U&'\+10FFFF' ELSE r.pass || '0' END COLLATE "C"
-      AND (r.pass IN ('', o.iteration) OR starts_with(o.iteration, r.pass || '/'))
+    FROM (
+      SELECT c.block_id, c.rev, c.ordinal FROM unnest(r.blocks) AS b(block_id)
+      CROSS JOIN LATERAL stepwell.rows_within(r.tenant_id, r.instance_id, b.block_id, r.pass) c
+      WHERE r.pass <> '' AND c.kind = ANY (r.kinds)
+      UNION ALL
+      SELECT c.block_id, c.rev, c.ordinal FROM stepwell.block_outputs c
+      WHERE r.pass = '' AND c.instance_id = r.instance_id AND c.tenant_id = r.tenant_id AND c.superseded_by IS NULL
+        AND c.block_id = ANY (r.blocks) AND c.kind = ANY (r.kinds)
+    ) hit
+    WHERE o.instance_id = ANY (ARRAY[r.instance_id]) AND o.block_id = ANY (ARRAY[hit.block_id])
+      AND o.rev = hit.rev AND o.ordinal = hit.ordinal AND o.tenant_id = r.tenant_id
       AND NOT ((r.v -> 'keepLatest')::boolean AND NOT EXISTS (
         SELECT 1 FROM stepwell.block_outputs later
         WHERE later.instance_id = o.instance_id AND later.block_id = o.block_id AND later.superseded_by IS NULL
@@ -330,6 +336,9 @@ BEGIN
   END IF;
   IF p_more ? 'audit' OR p_more ? 'journal' OR p_more ? 'logs' THEN
     PERFORM stepwell.write_records(p_more, a);
+  END IF;
+  IF p_more ? 'goBack' THEN
+    PERFORM stepwell.go_back(p_more -> 'goBack', a);
   END IF;
 END $$;
 

@@ -79,6 +79,7 @@ export function describeCommits(makeStore: MakeStore): void {
       taken: { rate: true, handler: 'charge', probeUntil: 1_700_000_060_000, resource: 'mailbox-1' },
       limit: 'mail',
       cacheKey: 'k',
+      input: { edited: true },
       error: { message: 'm', retryable: true },
     };
     await world.apply(turnOf(claim, { frames: [write(frame({ leaf: whole }))] }));

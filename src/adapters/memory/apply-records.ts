@@ -52,9 +52,14 @@ function supersede(tx: Tx, turn: TurnCommit, rule: SupersedeRows, runNo: number)
   for (const row of live) {
     const kept = rule.keepLatest && newest.get(row.blockId) === row.id;
     if (kept || !rule.kinds.includes(row.kind) || !isWithin(row.iteration, rule.iteration)) continue;
-    tx.db.outputs.of(instanceId).put(row.id, Object.freeze({ ...row, supersededBy: runNo }));
-    tx.db.outputKeys.of(instanceId).remove(uniqueKey(row, row.runNo));
+    takeOut(tx, row, runNo);
   }
+}
+
+/** Takes a row out of the lists, in the name of a run. */
+export function takeOut(tx: Tx, row: StoredOutput, runNo: number): void {
+  tx.db.outputs.of(row.instanceId).put(row.id, Object.freeze({ ...row, supersededBy: runNo }));
+  tx.db.outputKeys.of(row.instanceId).remove(uniqueKey(row, row.runNo));
 }
 
 /** The empty path encloses all passes. */

@@ -7,6 +7,7 @@ import { patchInstance } from './apply-instance.ts';
 import { applyFrames, applyRows, applySideRecords } from './apply-records.ts';
 import { applyTasks } from './apply-tasks.ts';
 import { releaseSlot } from './concurrency.ts';
+import { applyGoBack } from './go-back.ts';
 import { type Tx, findInstance, saveInstance } from './database.ts';
 import { openBreakers, takeAll, tellBreaker } from './limits.ts';
 import type { InstanceRow } from './rows.ts';
@@ -117,6 +118,7 @@ function applyTurn(tx: Tx, before: InstanceRow, turn: TurnCommit): TurnVerdict {
   });
   applyChildren(tx, patched, turn);
   if (turn.settle !== null) settleTurn(tx, patched.id, turn.settle);
+  applyGoBack(tx, turn, runNo);
   if (row.state === 'running' && tx.db.instances.get(row.id)?.state !== 'running') releaseSlot(tx, patched);
   const inbox = inboxAbove(tx, row.id, turn.seenSeq);
   return { verdict: 'ok', granted, inbox, ...takenOf(taken), ...openBreakers(tx, row.tenantId) };

@@ -24,8 +24,8 @@ const OF_TENANT = '($1::text IS NULL OR i.tenant_id = $1)';
 const GET_INSTANCE = `
 SELECT stepwell.instance_view(i) FROM stepwell.task_instances i WHERE ${OF_TENANT} AND i.id = $2`;
 
-const FRONTIER = `
-SELECT json_build_object(
+/** The frontier of the instance `i`. */
+export const FRONTIER_OF = `json_build_object(
   'instance', stepwell.instance_view(i),
   'root', i.root_frame,
   'frames', stepwell.frames_json(i),
@@ -34,8 +34,9 @@ SELECT json_build_object(
     SELECT coalesce(json_agg(stepwell.task_json(w) ORDER BY w.created_at, w.id), '[]')
     FROM stepwell.worker_tasks w
     WHERE w.tenant_id = i.tenant_id AND w.instance_id = i.id AND w.state IN ('pending', 'claimed')),
-  'now', stepwell.to_ms(stepwell.sw_now()))
-FROM stepwell.task_instances i WHERE ${OF_TENANT} AND i.id = $2`;
+  'now', stepwell.to_ms(stepwell.sw_now()))`;
+
+const FRONTIER = `SELECT ${FRONTIER_OF} FROM stepwell.task_instances i WHERE ${OF_TENANT} AND i.id = $2`;
 
 const LIST_CHILDREN = `
 SELECT coalesce((

@@ -71,6 +71,7 @@ type OptionalLeafMember = { [K in keyof Leaf]-?: object extends Pick<Leaf, K> ? 
 const LEAF_OPTIONAL: Record<OptionalLeafMember, true> = {
   deadlineAt: true,
   cacheKey: true,
+  input: true,
   taken: true,
   limit: true,
 };

@@ -10,6 +10,7 @@ import { createEventStore } from './events.ts';
 import { listChanges } from './changes.ts';
 import { type SqlDriver, SqlError } from './driver.ts';
 import { createHandlerNameStore } from './handler-names.ts';
+import { createHistoryStore } from './history.ts';
 import { createItemStore } from './items.ts';
 import { createLimitStore } from './limits.ts';
 import { createManyInstancesStore } from './many-instances.ts';
@@ -47,6 +48,7 @@ export function createPostgresStore(driver: SqlDriver): Store {
     ...createItemStore(driver),
     ...createShapeStore(driver),
     ...createReadStore(driver),
+    ...createHistoryStore(driver),
     listChanges: (query) => listChanges(driver, query),
     close: () => driver.close(),
   };

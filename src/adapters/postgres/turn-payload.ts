@@ -1,5 +1,6 @@
 import { type Json, utf8Bytes } from '../../core/json.ts';
 import { isTerminal } from '../../core/run/states.ts';
+import type { GoBack } from '../../core/run/changes.ts';
 import type { CurrentStep, InstancePatch, TurnCommit } from '../../ports/store/turn.ts';
 import { addTakes, allSucceeded, encodeOutcome, succeededHandlers } from './limits-payload.ts';
 import { storeFrame } from './rows.ts';
@@ -210,6 +211,7 @@ function addMore(payload: Payload, turn: TurnCommit, i: number): void {
   add('audit', turn.audit);
   add('journal', turn.journal);
   add('logs', turn.logs);
+  add('goBack', (turn.goBack ?? []).map(encodeGoBack));
   if (!allSucceeded(turn)) add('outcomes', turn.outcomes.map(encodeOutcome));
   add('webhooks', turn.webhooks ?? []);
 }
@@ -231,4 +233,8 @@ function shapesOf({ shape, sequenceId }: InstancePatch): object[] {
 
 function nonEmpty(parts: Readonly<Record<string, readonly unknown[]>>): object {
   return Object.fromEntries(Object.entries(parts).filter(([, list]) => list.length > 0));
+}
+
+function encodeGoBack({ superseded, signals }: GoBack): object {
+  return { rows: superseded.map(({ blockId, rev, ordinal }) => [blockId, rev, ordinal]), signals };
 }

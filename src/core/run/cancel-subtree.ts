@@ -22,7 +22,7 @@ export function cancelLeaf(draft: Draft, key: string, block: Block): void {
 }
 
 /** What a leaf waits for is told that nobody waits any more (17.2, [RACE-3], [SUB-9]). */
-function releaseWait(draft: Draft, leaf: Leaf): void {
+export function releaseWait(draft: Draft, leaf: Leaf): void {
   if (leaf.taskId !== null) draft.closeTask(leaf.taskId, 'cancelled');
   if (leaf.childId !== null && leaf.childEnd === null) draft.cancelChild(leaf.childId);
 }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../json.ts';
+import type { RowRef } from './fold/history-row.ts';
 import type { Frame } from './frame.ts';
 import type { HooksPending } from './hooks/hooks-pending.ts';
 import type { BreakerOutcome, Takes } from './limits/takes.ts';
@@ -38,6 +39,8 @@ export interface Changes {
   readonly audit: readonly AuditEntry[];
   readonly journal: readonly JournalEntry[];
   readonly logs: readonly StepLogLine[];
+  /** At most one: the run goes back to an earlier block (20.2). */
+  readonly goBack?: readonly GoBack[];
   /** What is done beyond this instance; absent nearly always. Such a turn is committed alone (RULINGS A15). */
   readonly outside?: Outside;
   /** How attempts ended, in order, for the circuit breakers ([CB-2]). */
@@ -63,6 +66,15 @@ export interface SupersedeRows {
   readonly keepLatest: boolean;
   /** The rule does nothing when an earlier commit has stored a value under one of these keys; absent: none. */
   readonly unlessStored?: readonly string[];
+}
+
+/**
+ * Going back to a block, together with a new run: rows leave the lists, results that were kept under cache keys are
+ * removed ([CACHE-3]), and signals are accepted, in order, as the first facts of the new run.
+ */
+export interface GoBack {
+  readonly superseded: readonly (RowRef & { readonly blockId: string })[];
+  readonly signals: readonly { readonly id: string; readonly signalType: string; readonly payload: Json }[];
 }
 
 export interface InboxDone {

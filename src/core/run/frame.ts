@@ -203,6 +203,8 @@ export interface Leaf {
   readonly taken?: Taken;
   /** While it waits for one: the rate key, the handler of the breaker, or the pool that denied the attempt. */
   readonly limit?: string;
+  /** What a person has put in the place of the params or the input of the block, for this run (20.2). */
+  readonly input?: Json;
   /** Failure of the last attempt, also while the leaf waits for a retry. */
   readonly error: Failure | null;
 }
@@ -235,6 +237,12 @@ export interface Gate {
 /** Identity of a frame inside one run. NUL cannot occur in an id, so the parts cannot run together. */
 export function frameKey(frame: Pick<Frame, 'blockId' | 'branch' | 'iteration'>): string {
   return `${frame.blockId}\u0000${frame.branch ?? ''}\u0000${frame.iteration}`;
+}
+
+/** The owner of the list whose frame has this key, and its pass. */
+export function frameOfKey(key: string): Pick<Frame, 'blockId' | 'iteration'> {
+  const [blockId = '', , iteration = ''] = key.split('\u0000');
+  return { blockId, iteration };
 }
 
 export const ROOT_KEY = frameKey({ blockId: '', branch: null, iteration: '' });

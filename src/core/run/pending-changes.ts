@@ -1,5 +1,5 @@
 import type { Json } from '../json.ts';
-import type { Changes } from './changes.ts';
+import type { Changes, GoBack } from './changes.ts';
 
 /** The parts of the next commit that are plain lists, by the type of their items. */
 interface Parts {
@@ -10,6 +10,7 @@ interface Parts {
   readonly childrenStarted: Changes['childrenStarted'][number];
   readonly childrenCancelled: Changes['childrenCancelled'][number];
   readonly logs: Changes['logs'][number];
+  readonly goBack: GoBack;
   readonly webhooks: NonNullable<Changes['webhooks']>[number];
   readonly outcomes: Changes['outcomes'][number];
 }
@@ -56,6 +57,7 @@ export function noChanges(): PendingChanges {
     audit: [],
     journal: [],
     logs: [],
+    goBack: [],
     webhooks: [],
     outcomes: [],
     frames: [],

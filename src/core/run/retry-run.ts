@@ -26,8 +26,10 @@ export function retryRun(draft: Draft, runId: string): void {
 /**
  * Opens those of the frames that had failed or were cancelled, outermost first, and takes out the hidden rows of all
  * blocks that begin again: those of the same pass only, since others tell of passes that are over.
+ *
+ * @param oldRunId The run whose idempotency keys attempts of unknown outcome keep; null for none (RULINGS B1).
  */
-export function reopenFrames(draft: Draft, frames: readonly Frame[], oldRunId: string): void {
+export function reopenFrames(draft: Draft, frames: readonly Frame[], oldRunId: string | null): void {
   const reopened = new Map<string, string[]>();
   const begins = (iteration: string, blockIds: readonly string[]): void => {
     reopened.set(iteration, [...(reopened.get(iteration) ?? []), ...blockIds]);
@@ -86,7 +88,7 @@ function reset(draft: Draft, frame: Frame): readonly string[] {
 function reopen(
   draft: Draft,
   frame: Frame,
-  oldRunId: string,
+  oldRunId: string | null,
 ): { readonly own: readonly string[]; readonly atCursor: readonly string[] } {
   const leaf = frame.leaf === null ? null : leafAgain(draft, frame.leaf, oldRunId);
   const next: Frame = { ...frame, state: 'open', leaf };
@@ -96,9 +98,18 @@ function reopen(
   } else if (frame.detail.kind === 'fan_out') {
     draft.put({ ...next, detail: fanOutAgain(frame.detail, draft.record.runNo) });
   } else draft.put(next);
+  if (frame.detail.kind === 'branch') reopenBranch(draft, frame);
   const block = currentList(draft.plan, frame)[frame.cursor];
   const own = frame.detail.kind === 'root' || isJoined(frame) ? [] : [frame.blockId];
   return { own, atCursor: block === undefined ? [] : [block.id] };
+}
+
+/** A join that is open may have branches that had ended badly, when the run goes back to another one of them. */
+function reopenBranch(draft: Draft, { blockId, iteration, branch }: Frame): void {
+  const join = draft.frames.get(frameKey({ blockId, branch: null, iteration }));
+  if (join === undefined || (join.detail.kind !== 'parallel' && join.detail.kind !== 'race')) return;
+  const ends = join.detail.ends.map((end, index) => (index === branch ? null : end));
+  draft.put({ ...join, detail: { kind: join.detail.kind, ends } });
 }
 
 /** Items that had failed are to be opened again, before those that never were; the tolerance begins anew. */
@@ -119,8 +130,8 @@ function fanOutAgain(detail: FanOutDetail, runNo: number): FanOutDetail {
  * The leaf begins again: checks, delay and attempts from the start. An accepted gate stays accepted ([HI-5]), and an
  * attempt whose outcome is unknown keeps its key (RULINGS B1).
  */
-function leafAgain(draft: Draft, leaf: Leaf, oldRunId: string): Leaf | null {
-  const unknown = UNKNOWN_OUTCOMES.has(leaf.error?.code ?? '');
+function leafAgain(draft: Draft, leaf: Leaf, oldRunId: string | null): Leaf | null {
+  const unknown = oldRunId !== null && UNKNOWN_OUTCOMES.has(leaf.error?.code ?? '');
   if (!leaf.passed.gate && !unknown) return null;
   return {
     ...freshLeaf(draft.env.now),

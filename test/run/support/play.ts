@@ -55,6 +55,12 @@ export async function playOnce(scenario: Scenario, crashes: Crashes = 'none'): P
   return look(world);
 }
 
+/** Lets a run go on that a test has changed, and looks at it again. */
+export async function goOn(world: World): Promise<Played> {
+  await runUntilQuiet(world);
+  return look(world);
+}
+
 /** When nothing is due any more, the clock moves to what comes next. */
 async function runUntilQuiet(world: World): Promise<void> {
   const endAt = world.startAt + (world.scenario.untilMs ?? Number.POSITIVE_INFINITY);

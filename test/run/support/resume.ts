@@ -3,7 +3,6 @@ import { Draft } from '../../../src/core/run/draft.ts';
 import type { Edit } from '../../../src/core/run/go-back/edit.ts';
 import { resumeRun } from '../../../src/core/run/go-back/resume-run.ts';
 import { Knowledge } from '../../../src/core/run/knowledge.ts';
-import { settle } from '../../../src/core/run/settle.ts';
 import { readNeeds } from '../../../src/engine/read-needs.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { checkCommitted } from './checks.ts';
@@ -59,10 +58,17 @@ export async function resumeNow(world: World, at: ResumeAt): Promise<string | nu
     }
     break;
   }
-  const { openWaits } = settle(draft);
+  const outside = new Set(['worker', 'input', 'event', 'child']);
+  const openWaits = [...draft.frames.values()].filter(({ leaf }) => outside.has(leaf?.reason ?? '')).length;
   const { tenantId, instanceId, epoch, leaseToken } = claim;
   const fence = { tenantId, instanceId, epoch, leaseToken, rev: claim.instance.rev };
-  const settled = { state: 'scheduled' as const, nextFireAt: null, dueAt: world.now, openWaits, failure: null };
+  const settled = {
+    state: 'scheduled' as const,
+    nextFireAt: null,
+    dueAt: world.now,
+    openWaits,
+    failure: null,
+  };
   const { verdicts } = await world.store.commit([
     { ...fence, runNo: claim.instance.runNo, seenSeq: 0, ...draft.takeChanges(), settle: settled },
   ]);

@@ -15,7 +15,8 @@ import {
   stopsHere,
 } from '../place.ts';
 
-const FRESH: SagaDetail = {
+/** The block at its start. */
+export const FRESH: SagaDetail = {
   kind: 'saga',
   phase: 'forward',
   step: 0,

@@ -16,7 +16,8 @@ import {
 } from '../place.ts';
 import { currentList } from '../plan.ts';
 
-const FRESH: TryDetail = {
+/** The block at its start. */
+export const FRESH: TryDetail = {
   kind: 'try_catch',
   phase: 'try',
   tryEnd: null,

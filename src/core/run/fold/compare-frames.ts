@@ -4,17 +4,23 @@ import { frameKey } from '../frame.ts';
 import { type Plan, currentList, listsOf } from '../plan.ts';
 import { silentFree } from './silent-frames.ts';
 
+interface Compared {
+  readonly plan: Plan;
+  /** A list that ends behind a cancel counts as cancelled, whatever its rows say: when it came is no row's business. */
+  readonly isCancelling: boolean;
+}
+
 /**
  * What two frontiers say differently, in words; empty when they say the same. Left out is what rows do not say: what is
  * in flight at a cursor, instants, and frames that say no more than that a list is open at its start.
  */
 export function differencesOf(
-  plan: Plan,
+  of: Compared,
   stored: readonly Frame[],
   folded: readonly Frame[],
 ): readonly string[] {
-  const left = essenceOf(plan, stored);
-  const right = essenceOf(plan, folded);
+  const left = essenceOf(of, stored);
+  const right = essenceOf(of, folded);
   const keys = [...new Set([...left.keys(), ...right.keys()])].sort();
   return keys.flatMap((key) => {
     const [here, there] = [left.get(key), right.get(key)];
@@ -29,9 +35,9 @@ export function differencesOf(
   });
 }
 
-function essenceOf(plan: Plan, frames: readonly Frame[]): ReadonlyMap<string, string> {
+function essenceOf({ plan, isCancelling }: Compared, frames: readonly Frame[]): ReadonlyMap<string, string> {
   const told = silentFree(plan, withoutCutEnds(plan, frames.map(withoutFlight)));
-  return new Map(told.map((frame) => [frameKey(frame), canonicalJson(essence(frame))]));
+  return new Map(told.map((frame) => [frameKey(frame), canonicalJson(essence(frame, isCancelling))]));
 }
 
 /** Only a failed leaf leaves a row. */
@@ -65,9 +71,16 @@ function isAtItsEnd(plan: Plan, frame: Frame): boolean {
   return frame.state !== 'failed' && frame.cursor >= currentList(plan, frame).length;
 }
 
-function essence({ cursor, state, leaf, detail }: Frame): Json {
-  const told = detailEssence(detail);
-  return { cursor, state, leaf: leaf === null ? null : leafEssence(leaf), detail: told };
+function essence({ cursor, state, leaf, detail }: Frame, isCancelling: boolean): Json {
+  const told = isCancelling ? drainingEssence(detail) : detailEssence(detail);
+  const shown = isCancelling && state === 'cancelled' ? 'open' : state;
+  return { cursor, state: shown, leaf: leaf === null ? null : leafEssence(leaf), detail: told };
+}
+
+function drainingEssence(detail: Frame['detail']): Json {
+  if (detail.kind === 'try_catch') return { kind: detail.kind, phase: detail.phase };
+  if (detail.kind !== 'parallel' && detail.kind !== 'race') return detailEssence(detail);
+  return { kind: detail.kind, ends: detail.ends.map((end) => (end === 'cancelled' ? null : end)) };
 }
 
 function leafEssence({ attempt, error }: Leaf): Json {

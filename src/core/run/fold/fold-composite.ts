@@ -80,10 +80,11 @@ function foldJoin(fold: Fold, of: Entered<ParallelBlock | RaceBlock>): BlockFold
   // A branch that did not come to an end of its own was cancelled with the block.
   const ends = lists.map((list) => list.end ?? (state === 'open' ? null : 'cancelled'));
   const join = frameOf(fold, of, { kind: block.type, ends }, { list: UNTOUCHED, state });
-  const branches = lists.flatMap(({ cursor, leaf, below }, branch): readonly Frame[] => {
+  const branches = lists.flatMap((list, branch): readonly Frame[] => {
     const end = ends[branch] ?? null;
     if (end === 'drained') return [];
-    return [{ ...join, branch, cursor, leaf, detail: { kind: 'branch' }, state: end ?? 'open' }, ...below];
+    const own = frameOf(fold, of, { kind: 'branch' }, { list, state: end ?? 'open' });
+    return [{ ...own, branch }, ...list.below];
   });
   return { state, leaf: null, frames: [join, ...branches] };
 }
@@ -93,7 +94,9 @@ function foldPasses(fold: Fold, of: Entered<Extract<Block, { type: 'loop' | 'for
   const { block, iteration, end } = of;
   const counter = fold.records.counterOf(block.id, iteration)?.output;
   const decision = member(end?.output, 'decision');
-  const pass = numberIn(counter, block.type === 'loop' ? '_iterations' : '_index', 0);
+  // The counters of a block that is over may be gone: a later pass around it has reset them.
+  const counted = numberIn(counter, block.type === 'loop' ? '_iterations' : '_index', 0);
+  const pass = numberIn(decision, 'passes', counted);
   const path = passPath(iteration, block.id, pass);
   const inPass =
     decision === undefined

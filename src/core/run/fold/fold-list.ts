@@ -1,9 +1,10 @@
 import type { Block } from '../../definition/document.ts';
 import type { Leaf } from '../frame.ts';
 import { freshLeaf } from '../leaf/fresh-leaf.ts';
+import { standIn } from '../run-order.ts';
 import { foldComposite } from './fold-composite.ts';
 import type { HistoryRow } from './history-row.ts';
-import { type BlockFold, type Fold, type ListFold, failureIn } from './list-frame.ts';
+import { type BlockFold, type Fold, type ListFold, UNTOUCHED, failureIn } from './list-frame.ts';
 import { endWord, isPassedOver } from './records.ts';
 
 const OVER: BlockFold = { state: 'over', leaf: null, frames: [] };
@@ -11,13 +12,19 @@ const PENDING: BlockFold = { state: 'pending', leaf: null, frames: [] };
 
 /** The list rules ([LIST-1] to [LIST-5]), read from rows. */
 export function foldList(fold: Fold, blocks: readonly Block[], iteration: string): ListFold {
-  for (const [cursor, block] of blocks.entries()) {
-    const { state, leaf, frames } = foldBlock(fold, block, iteration);
-    if (state === 'over') continue;
-    const end = state === 'failed' || state === 'cancelled' ? state : null;
-    return { end, cursor, leaf, below: frames };
-  }
-  return { end: 'drained', cursor: blocks.length, leaf: null, below: [] };
+  const folded = blocks.map((block) => ({ block, of: foldBlock(fold, block, iteration) }));
+  const left = folded.filter(({ of }) => of.state !== 'over');
+  const begun = left.find(({ of }) => of.state !== 'pending');
+  const next = begun ?? left[0];
+  if (next === undefined) return { ...UNTOUCHED, end: 'drained', cursor: blocks.length };
+  const { state, leaf, frames } = next.of;
+  const end = state === 'failed' || state === 'cancelled' ? state : null;
+  const list = { ...UNTOUCHED, end, leaf, below: frames };
+  const over = folded.filter(({ of }) => of.state === 'over').map(({ block }) => block.id);
+  if (blocks[over.length]?.id === next.block.id) return { ...list, cursor: over.length };
+  // Blocks came to stand before others that had ended, or had begun ([OP-10]).
+  const current = begun?.block.id ?? null;
+  return { ...list, ...standIn(blocks, { done: new Set(over), current, held: null }) };
 }
 
 function foldBlock(fold: Fold, block: Block, iteration: string): BlockFold {

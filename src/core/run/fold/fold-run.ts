@@ -11,7 +11,11 @@ export interface FoldInput {
   readonly plan: Plan;
   /** All rows of the instance, or at least the live ones. */
   readonly rows: readonly HistoryRow[];
-  readonly instance: { readonly state: InstanceState; readonly startedAt: number | null };
+  readonly instance: {
+    readonly state: InstanceState;
+    readonly startedAt: number | null;
+    readonly cancelRequestedAt: number | null;
+  };
 }
 
 export function foldOf(plan: Plan, rows: readonly HistoryRow[]): Fold {
@@ -35,6 +39,7 @@ export function foldRun({ plan, rows, instance }: FoldInput): readonly Frame[] {
   const root: Frame = {
     ...rootFrame(instance.startedAt ?? 0),
     cursor: list.cursor,
+    ...(list.order === null ? {} : { order: list.order }),
     leaf: list.leaf,
     state: state === 'cancelled' ? 'cancelled' : list.end === 'failed' ? 'failed' : 'open',
   };

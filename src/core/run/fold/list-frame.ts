@@ -8,6 +8,7 @@ import {
   type FrameDetail,
   type Leaf,
   type ListEnd,
+  type RunOrder,
   frameKey,
 } from '../frame.ts';
 import type { Plan } from '../plan.ts';
@@ -27,13 +28,15 @@ export interface ListFold {
   /** null while the list is open. */
   readonly end: ListEnd | null;
   readonly cursor: number;
+  /** null when the list is run as it stands in the document. */
+  readonly order: RunOrder | null;
   readonly leaf: Leaf | null;
   /** Frames of the composite at the cursor and of what is inside it. */
   readonly below: readonly Frame[];
 }
 
 /** A list in which nothing has happened. */
-export const UNTOUCHED: ListFold = { end: null, cursor: 0, leaf: null, below: [] };
+export const UNTOUCHED: ListFold = { end: null, cursor: 0, order: null, leaf: null, below: [] };
 
 export interface BlockFold {
   readonly state: 'over' | 'failed' | 'cancelled' | 'open' | 'pending';
@@ -65,6 +68,7 @@ export function frameOf(
     branch: null,
     iteration,
     cursor: list.cursor,
+    ...(list.order === null ? {} : { order: list.order }),
     leaf: list.leaf,
     detail,
     state,

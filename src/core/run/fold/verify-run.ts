@@ -7,5 +7,6 @@ import { type FoldInput, foldRun } from './fold-run.ts';
  * of both. Answers the differences in words; empty when there are none.
  */
 export function verifyRun(input: FoldInput & { readonly frames: readonly Frame[] }): readonly string[] {
-  return differencesOf(input.plan, input.frames, foldRun(input));
+  const isCancelling = input.instance.cancelRequestedAt !== null;
+  return differencesOf({ plan: input.plan, isCancelling }, input.frames, foldRun(input));
 }

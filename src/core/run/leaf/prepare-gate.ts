@@ -24,7 +24,11 @@ export function prepareGate(
 ): Result<Extras, Failure> {
   const { handler } = block;
   if (handler !== 'wait_for_event' && handler !== 'human_review') return ok({});
-  const resolved = resolveTemplates(block.params ?? {}, viewScope(draft, place, block, leaf.attempt));
+  const { input } = leaf;
+  const resolved =
+    input === undefined
+      ? resolveTemplates(block.params ?? {}, viewScope(draft, place, block, leaf.attempt))
+      : ok(input);
   if (!resolved.ok) return err({ message: resolved.error.message, retryable: false, code: 'TEMPLATE_ERROR' });
   const params = resolved.value ?? {};
   const problem = draft.env.checkParams?.(handler, params) ?? null;

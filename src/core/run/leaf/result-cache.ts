@@ -7,7 +7,7 @@ import type { Place } from '../place.ts';
 import { viewScope } from './context-view.ts';
 
 /** Results lie in the key/value store of the instance, where no text and no handler sees them (8.9). */
-const PREFIX = '__cache__:';
+export const CACHE_PREFIX = '__cache__:';
 
 export type CacheLook =
   /** The step has no cache in this attempt. */
@@ -25,7 +25,7 @@ export function lookUp(draft: Draft, place: Place, block: StepBlock, leaf: Leaf)
   if (!resolved.ok) return { kind: 'broken', message: resolved.error.message };
   if (resolved.value === null || resolved.value === '') return { kind: 'off' };
   const text = typeof resolved.value === 'string' ? resolved.value : canonicalJson(resolved.value);
-  const key = `${PREFIX}${text}`;
+  const key = `${CACHE_PREFIX}${text}`;
   if (!draft.knowledge.covers({ outputs: new Set(), state: new Set([key]) })) return { kind: 'unknown' };
   const value = draft.knowledge.stateValue(key)?.value;
   return value === undefined ? { kind: 'miss', key } : { kind: 'hit', value };

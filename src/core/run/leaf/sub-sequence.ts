@@ -3,6 +3,7 @@ import { validateAgainst } from '../../definition/json-schema.ts';
 import { resolveTemplates } from '../../expressions/template.ts';
 import type { Failure } from '../../failure.ts';
 import type { Json } from '../../json.ts';
+import { ok } from '../../result.ts';
 import type { Draft } from '../draft.ts';
 import type { Leaf } from '../frame.ts';
 import { knows } from '../knows.ts';
@@ -18,7 +19,7 @@ const DEPTH_MAX = 16;
 /** 9.7: one child per entry of the node; its end completes or fails the leaf. */
 export function runSubSequence(draft: Draft, place: Place, block: SubSequenceBlock): Outcome {
   const { leaf } = frameAt(draft, place);
-  if (leaf === null) {
+  if (leaf === null || isYetToBegin(leaf)) {
     const begins = mayBeginChild(draft) && knows(draft, place, block);
     return begins ? startChild(draft, place, block) : 'open';
   }
@@ -41,12 +42,18 @@ export function runSubSequence(draft: Draft, place: Place, block: SubSequenceBlo
   }
 }
 
+/** A person has set the input; nothing has happened yet. */
+function isYetToBegin({ input, childId, state }: Leaf): boolean {
+  return input !== undefined && childId === null && state === 'waiting';
+}
+
 function startChild(draft: Draft, place: Place, block: SubSequenceBlock): Outcome {
+  const edited = frameAt(draft, place).leaf?.input;
   const leaf = freshLeaf(draft.env.now);
   const version = block.version ?? null;
   const sequence = draft.knowledge.sequence(block.sequence_name, version);
   if (sequence === undefined) return 'open';
-  const resolved = resolveTemplates(block.input, scopeAt(draft, place));
+  const resolved = edited === undefined ? resolveTemplates(block.input, scopeAt(draft, place)) : ok(edited);
   if (!resolved.ok) {
     return failLeaf(draft, place, leaf, permanent('TEMPLATE_ERROR', resolved.error.message));
   }

@@ -1,0 +1,63 @@
+import type { HistoryRow } from '../../core/run/fold/history-row.ts';
+import type { History, HistoryStore } from '../../ports/store/history.ts';
+import { isUuid, tenantCall } from './call.ts';
+import type { SqlDriver } from './driver.ts';
+import { FRONTIER_OF } from './reads-instances.ts';
+import { type FrontierAnswer, answerOf, readFrontier } from './rows.ts';
+
+const HISTORY = `
+SELECT json_build_object('frontier', ${FRONTIER_OF}, 'rows', stepwell.history_json(i.tenant_id, i.id))
+FROM stepwell.task_instances i WHERE ($1::text IS NULL OR i.tenant_id = $1) AND i.id = $2`;
+
+/** A row as history_json writes it. */
+type RowAnswer = readonly [
+  id: string,
+  blockId: string,
+  iteration: string,
+  kind: HistoryRow['kind'],
+  attempt: number,
+  startedAt: number | null,
+  runNo: number,
+  rev: number,
+  ordinal: number,
+  createdAt: number,
+  supersededBy: number | null,
+  output: HistoryRow['output'],
+];
+
+interface HistoryAnswer {
+  readonly frontier: FrontierAnswer;
+  readonly rows: readonly RowAnswer[];
+}
+
+export function createHistoryStore(driver: SqlDriver): HistoryStore {
+  return {
+    async getHistory(tenantId, id): Promise<History | null> {
+      if (!isUuid(id)) return null;
+      const rows = await tenantCall(driver, tenantId, HISTORY, [tenantId, id]);
+      const answer = answerOf<HistoryAnswer | undefined>(rows);
+      return answer === undefined
+        ? null
+        : { ...readFrontier(answer.frontier), rows: answer.rows.map(readRow) };
+    },
+  };
+}
+
+function readRow(row: RowAnswer): HistoryRow {
+  const [
+    id,
+    blockId,
+    iteration,
+    kind,
+    attempt,
+    startedAt,
+    runNo,
+    rev,
+    ordinal,
+    createdAt,
+    supersededBy,
+    output,
+  ] = row;
+  const place = { runNo, rev, ordinal, createdAt, supersededBy };
+  return { id, blockId, iteration, kind, attempt, startedAt, ...place, output };
+}

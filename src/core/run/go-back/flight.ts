@@ -1,0 +1,64 @@
+import { releaseWait } from '../cancel-subtree.ts';
+import type { Draft } from '../draft.ts';
+import { type Frame, frameKey } from '../frame.ts';
+import { isInsideFrame } from '../place.ts';
+import { isJoin } from '../plan.ts';
+import type { StandsAt } from './stand-at.ts';
+import type { Target } from './target.ts';
+
+export interface Overlaid {
+  readonly frames: ReadonlyMap<string, Frame>;
+  /** Those that are as they were: what they wait for is waited for on. */
+  readonly flight: ReadonlyMap<string, Frame>;
+}
+
+/**
+ * The frames after going back, with what is in flight beside the target: a branch or an item that is open goes on where
+ * it stands, with its worker task, its gate or its timer, which no row knows of.
+ */
+export function overlay(draft: Draft, { target, frames, isAhead }: StandsAt): Overlaid {
+  if (isAhead && draft.frames.size > 0) return { frames: draft.frames, flight: draft.frames };
+  const heads = headsBeside(draft, target);
+  const isInFlight = (frame: Frame): boolean =>
+    heads.some((head) => frameKey(head) === frameKey(frame) || isInsideFrame(draft, frame, head));
+  const flight = new Map([...draft.frames].filter(([, frame]) => isInFlight(frame)));
+  const folded = [...frames].filter(([, frame]) => !isInFlight(frame));
+  return { frames: new Map([...folded, ...flight]), flight };
+}
+
+/** Open branches and items beside the target. */
+function headsBeside(draft: Draft, target: Target): readonly Frame[] {
+  return target.levels.flatMap((level, depth) => {
+    const iteration = target.levels[depth - 1]?.iteration ?? '';
+    const owner = draft.frames.get(frameKey({ blockId: level.owner?.id ?? '', branch: null, iteration }));
+    if (level.owner === null || owner === undefined || owner.state !== 'open' || !isJoin(owner)) return [];
+    const own = level.sideBySide ? level.pass : level.listIndex;
+    return [...draft.frames.values()].filter(
+      (frame) =>
+        frame.blockId === owner.blockId &&
+        frame.iteration === owner.iteration &&
+        frame.branch !== null &&
+        frame.branch !== own &&
+        frame.state === 'open',
+    );
+  });
+}
+
+/** Puts the frames in the place of those that were there, and tells what was waited for that nobody waits any more. */
+export function replaceFrames(
+  draft: Draft,
+  change: Overlaid & { readonly before: ReadonlyMap<string, Frame>; readonly oldRunId: string },
+): void {
+  const { before, frames, flight, oldRunId } = change;
+  for (const [key, { leaf }] of before) {
+    if (flight.has(key)) continue;
+    if (leaf !== null) releaseWait(draft, leaf);
+    if (!frames.has(key)) draft.remove(key);
+  }
+  for (const [key, frame] of frames) {
+    const { leaf } = frame;
+    if (!flight.has(key)) draft.put(frame);
+    // The same attempt in a new run: what it is known by outside stays.
+    else if (leaf !== null) draft.putLeaf(frame, { ...leaf, keyRunId: leaf.keyRunId ?? oldRunId });
+  }
+}
