@@ -4,6 +4,7 @@ import type { Script } from './ledger.ts';
 import { scenariosAround } from './scenarios-around.ts';
 import { scenariosBeyond } from './scenarios-beyond.ts';
 import { scenariosOfItems } from './scenarios-items.ts';
+import { scenariosOfLimits } from './scenarios-limits.ts';
 import type { TestEngine } from './test-engine.ts';
 
 /** A sequence that stands for its kind, with the people and workers that it needs. */
@@ -212,6 +213,7 @@ export const scenarios: readonly Scenario[] = [
   ...scenariosAround,
   ...scenariosBeyond,
   ...scenariosOfItems,
+  ...scenariosOfLimits,
 ];
 
 /** One and the same signal, however often it is sent; repeats are known by their id. */
