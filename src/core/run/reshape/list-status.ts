@@ -1,7 +1,7 @@
 import type { Block } from '../../definition/document.ts';
 import type { Draft } from '../draft.ts';
-import { type Frame, type Leaf, frameKey } from '../frame.ts';
-import { currentList, innerIteration } from '../plan.ts';
+import { type Frame, type Leaf, frameKey, frameOfKey } from '../frame.ts';
+import { currentList, innerIteration, isInside } from '../plan.ts';
 import { type Standing, standIn } from '../run-order.ts';
 
 /** How far a block of an open list is. */
@@ -44,12 +44,20 @@ function statusAtCursor(draft: Draft, frame: Frame, block: Block, restarts: bool
   return hasBegun(draft, frame, block) ? { kind: 'current', state, leaf } : { kind: 'pending', leaf: null };
 }
 
-/** After a crash a leaf without a stored intent may have been called all the same (RULINGS A22). */
+/**
+ * The first leaves of a turn are not stored before their results, nor are the composites around them (RULINGS A22): what
+ * is being called says that its block has begun, and after a crash it may have been called.
+ */
 function hasBegun(draft: Draft, frame: Frame, block: Block): boolean {
   const key = frameKey(frame);
-  if (frame.leaf !== null || draft.inFlight.has(key)) return true;
-  if (block.type === 'step') return draft.lostCalls.mayHaveRun(key);
-  return draft.frames.has(frameKey({ blockId: block.id, branch: null, iteration: innerIteration(frame) }));
+  if (frame.leaf !== null || draft.inFlight.has(key) || draft.lostCalls.mayHaveRun(key)) return true;
+  const iteration = innerIteration(frame);
+  if (draft.frames.has(frameKey({ blockId: block.id, branch: null, iteration }))) return true;
+  return [...draft.inFlight].some((flying) => {
+    const { blockId, iteration: pass } = frameOfKey(flying);
+    const isInPass = pass === iteration || iteration === '' || pass.startsWith(`${iteration}/`);
+    return isInPass && (blockId === block.id || isInside(draft.plan, blockId, block.id));
+  });
 }
 
 /** A list of the new plan as a frame works on it. */
