@@ -170,8 +170,9 @@ BEGIN
     SELECT array_agg(c.id) INTO v_ids FROM (
       SELECT w.id FROM stepwell.worker_tasks w
       WHERE w.state = 'pending' AND w.handler_name = p_handler AND (p_queue IS NULL OR w.queue_name = p_queue)
-        AND (w.of_hook OR EXISTS (SELECT 1 FROM stepwell.task_instances i
-          WHERE i.id = w.instance_id AND i.state IN ('scheduled', 'running', 'waiting')))
+        -- One look per task: with EXISTS under an OR the planner would read all instances for a hash.
+        AND (w.of_hook OR (SELECT true FROM stepwell.task_instances i
+          WHERE i.id = w.instance_id AND i.state IN ('scheduled', 'running', 'waiting') LIMIT 1))
       ORDER BY w.created_at, w.id LIMIT p_limit
       FOR UPDATE OF w SKIP LOCKED
     ) c;
@@ -180,8 +181,9 @@ BEGIN
       SELECT w.id FROM stepwell.worker_tasks w
       WHERE w.state = 'pending' AND w.handler_name = p_handler AND w.tenant_id = p_tenant
         AND (p_queue IS NULL OR w.queue_name = p_queue)
-        AND (w.of_hook OR EXISTS (SELECT 1 FROM stepwell.task_instances i
-          WHERE i.id = w.instance_id AND i.state IN ('scheduled', 'running', 'waiting')))
+        -- One look per task: with EXISTS under an OR the planner would read all instances for a hash.
+        AND (w.of_hook OR (SELECT true FROM stepwell.task_instances i
+          WHERE i.id = w.instance_id AND i.state IN ('scheduled', 'running', 'waiting') LIMIT 1))
       ORDER BY w.created_at, w.id LIMIT p_limit
       FOR UPDATE OF w SKIP LOCKED
     ) c;

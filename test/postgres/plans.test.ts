@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../src/ports/store/store.ts';
 import type { ScheduleRecord } from '../../src/ports/store/schedules.ts';
-import type { Claim } from '../../src/ports/store/turn.ts';
+import type { Claim, TurnCommit } from '../../src/ports/store/turn.ts';
 import { fireOf, newSchedule } from '../store-contract/schedules.ts';
 import {
   TENANT,
@@ -64,6 +64,8 @@ interface Scene {
   readonly store: Store;
   readonly held: Claim;
   readonly batch: readonly Claim[];
+  /** It has ended and its hooks are being run. */
+  readonly hooked: Claim;
   readonly worker: { readonly id: string; readonly taskId: string; readonly claimEpoch: number };
   readonly schedule: ScheduleRecord;
 }
@@ -73,6 +75,7 @@ function operations({
   store,
   held,
   batch,
+  hooked,
   worker,
   schedule,
 }: Scene): readonly (readonly [string, () => Promise<unknown>])[] {
@@ -93,6 +96,12 @@ function operations({
     ['a lone end', () => store.commit([end(held)])],
     ['a group commit of ten', () => store.commit(batch.map(step))],
     ['a group of ten ends', () => store.commit(batch.map(end))],
+    ['a commit of a hook', () => store.commit([hookOf(hooked, { rows: [row({ kind: 'hook' })] })])],
+    [
+      'the last commit after an end',
+      () => store.commit([hookOf(hooked, { settle: settleAs('failed', { afterEnd: true }) })]),
+    ],
+    ['a webhook in a commit', () => store.commit([turnOf(held, { webhooks: [webhook()] })])],
     ['a renewal', () => store.renewLeases(batch, LEASE_MS)],
     ['a release', () => store.releaseLeases(batch)],
     ['a look at the inbox', () => store.peekInbox(batch.map((claim) => ({ ...claim, seenSeq: 0 })))],
@@ -172,6 +181,8 @@ function reads({ store, held }: Scene): readonly (readonly [string, () => Promis
       () => store.listOutputs(TENANT, held.instanceId, { node: true, retry: true }),
     ],
     ['the node rows of an instance', () => store.listNodeRows(TENANT, held.instanceId)],
+    ['the journal of an instance', () => store.listJournal(TENANT, held.instanceId, 50)],
+    ['the outbox', () => store.listWebhookOutbox(TENANT, 50)],
     ['the audit rows of an instance', () => store.listAudit(TENANT, held.instanceId, 50)],
     [
       'the open gates',
@@ -200,9 +211,28 @@ async function setScene(store: Store): Promise<Scene> {
     store,
     held: { ...held, instance: { ...held.instance, rev: 1 } },
     batch,
+    hooked: await endedWithHooks(store),
     worker: await workerHasTask(store),
     schedule: await addSchedule(store),
   };
+}
+
+const HOOKS = { cause: 'on_failure', runNo: 1, runId: nextId(), next: 0, tasks: [] } as const;
+
+const hookOf = (claim: Claim, more: Partial<TurnCommit>): TurnCommit =>
+  turnOf(claim, { instance: { hooks: null }, ...more });
+
+const webhook = () => ({ id: nextId(), eventType: 'instance.sla_breached' as const, payload: {} });
+
+/** Claimed by its tenant's name: the tables are full of others that are due. */
+async function endedWithHooks(store: Store): Promise<Claim> {
+  const begun = await startClaimed(store);
+  const { now } = await store.ping();
+  const settle = settleAs('failed', { dueAt: now });
+  await commitOk(store, turnOf(begun, { instance: { hooks: HOOKS }, settle }));
+  const answer = await store.claimOne(claimRequest(begun.instanceId));
+  if (answer.status !== 'claimed') throw new Error(answer.status);
+  return answer.claim;
 }
 
 /** One that looks for what it has started before. */

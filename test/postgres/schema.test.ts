@@ -42,13 +42,20 @@ FROM pg_partitioned_table p ORDER BY 1`);
 
   it('refuses an instance that nothing would ever look at again (RULINGS A27)', async () => {
     const session = await sessions.open();
-    const insert = (row: readonly [state: string, due: string | null, lease: boolean, openWaits: number]) =>
+    type Row = readonly [
+      state: string,
+      due: string | null,
+      lease: boolean,
+      openWaits: number,
+      hooks?: string,
+    ];
+    const insert = ([state, dueAt, lease, openWaits, hooks]: Row) =>
       session.rows(
         `INSERT INTO stepwell.task_instances (id, sequence_id, run_id, created_at, priority, tenant_id, namespace, timezone,
-           state, due_at, lease_until, lease_token, open_waits, updated_at, progress_at)
+           state, due_at, lease_until, lease_token, open_waits, hooks_pending, updated_at, progress_at)
          VALUES (gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), 1, 't', 'n', 'UTC', $1, $2,
-           CASE WHEN $3 THEN now() END, CASE WHEN $3 THEN gen_random_uuid() END, $4, now(), now())`,
-        row,
+           CASE WHEN $3 THEN now() END, CASE WHEN $3 THEN gen_random_uuid() END, $4, $5, now(), now())`,
+        [state, dueAt, lease, openWaits, hooks ?? null],
       );
     const due = '2030-01-01T00:00:00Z';
     for (const stuck of [
@@ -58,6 +65,8 @@ FROM pg_partitioned_table p ORDER BY 1`);
       ['completed', due, false, 0],
       ['failed', null, false, 1],
       ['cancelled', due, true, 0],
+      // An end with cleanup left that nothing would run.
+      ['failed', null, false, 0, '{}'],
     ] as const) {
       await expect(insert(stuck)).rejects.toMatchObject({
         constraint: 'task_instances_never_stuck_check',
@@ -75,6 +84,9 @@ FROM pg_partitioned_table p ORDER BY 1`);
       ['paused', null, false, 0],
       ['completed', null, false, 0],
       ['completed', null, true, 0],
+      ['failed', due, false, 0, '{}'],
+      ['failed', null, true, 0, '{}'],
+      ['cancelled', null, false, 1, '{}'],
     ] as const) {
       await insert(fine);
     }

@@ -1,0 +1,3 @@
+import { describeAroundSteps } from './describe-around-steps.ts';
+
+describeAroundSteps('memory');
