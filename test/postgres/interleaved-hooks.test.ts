@@ -1,51 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { HooksPending } from '../../src/core/run/hooks/hooks-pending.ts';
-import type { Store } from '../../src/ports/store/store.ts';
-import type { Claim } from '../../src/ports/store/turn.ts';
-import { auditEntry, row, settleAs, task, turnOf } from '../support/turn-builder.ts';
-import { LEASE_MS, claim, commitOk, commitOne, reportOf, request, startClaimed } from './acts.ts';
+import { row, settleAs, turnOf } from '../support/turn-builder.ts';
+import { LEASE_MS, claim, commitOk, commitOne, reportOf, request } from './acts.ts';
+import { ended, hooks, rest, workerHasHook } from './hook-acts.ts';
 import { useSessions } from './sessions.ts';
 import { MIGRATED_WITH_TEST_CLOCK } from './store-database.ts';
-
-const hooks = (more: Partial<HooksPending> = {}): HooksPending => ({
-  cause: 'on_failure',
-  runNo: 1,
-  runId: '01900000-0000-7000-8000-00000000beef',
-  next: 0,
-  tasks: [],
-  ...more,
-});
-
-/** An instance that has ended and has a hook left; due at once. */
-async function ended(store: Store): Promise<string> {
-  const begun = await startClaimed(store);
-  const { now } = await store.ping();
-  await commitOk(
-    store,
-    turnOf(begun, {
-      audit: [auditEntry('running', 'failed')],
-      instance: { hooks: hooks() },
-      settle: settleAs('failed', { dueAt: now }),
-    }),
-  );
-  return begun.instanceId;
-}
-
-/** The turn that has given its last hook to a worker, who has it; it still holds the lease. */
-async function workerHasHook(store: Store): Promise<{ readonly held: Claim; readonly taskId: string }> {
-  const begun = await claim(store, await ended(store));
-  const created = task({ handlerName: `hook-${begun.instanceId}`, ofHook: true });
-  const left = hooks({ next: null, tasks: [{ taskId: created.id, blockId: 'sweep', runNo: 1 }] });
-  await commitOk(store, turnOf(begun, { tasksCreated: [created], instance: { hooks: left } }));
-  const poll = { tenantId: null, handlerName: created.handlerName, workerId: 'w', version: null, limit: 1 };
-  expect(await store.pollTasks(poll)).toHaveLength(1);
-  return {
-    held: { ...begun, instance: { ...begun.instance, rev: begun.instance.rev + 1 } },
-    taskId: created.id,
-  };
-}
-
-const rest = (held: Claim) => turnOf(held, { settle: settleAs('failed', { afterEnd: true, openWaits: 1 }) });
 
 /** Two sessions, one of which holds a transaction open at the worst moment, after the end of a run ([HOOK-4]). */
 describe('cleanup after an end, in two sessions', () => {

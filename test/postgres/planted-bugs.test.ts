@@ -8,11 +8,13 @@ import {
   commitOk,
   commitOne,
   family,
+  reportOf,
   request,
   signalOf,
   start,
   startClaimed,
 } from './acts.ts';
+import { rest, workerHasHook } from './hook-acts.ts';
 import { type Session, openSession } from './sessions.ts';
 import { MIGRATED_WITH_TEST_CLOCK } from './store-database.ts';
 
@@ -69,9 +71,20 @@ const BUGS: readonly Bug[] = [
     },
   },
   {
+    rule: 'a settle after the end looks whether a report came in ([HOOK-2], RULINGS A5)',
+    in: 'update_turns',
+    replace: [['stepwell.is_terminal(t.settles_to) IS NOT TRUE', 'NOT stepwell.is_terminal(t.settles_to)']],
+    async scene(one) {
+      const { held, taskId } = await workerHasHook(one.store);
+      await one.store.reportTask(reportOf(taskId, 1));
+      await commitOne(one.store, rest(held));
+      return (await one.store.getInstance(null, held.instanceId))?.dueAt !== null;
+    },
+  },
+  {
     rule: 'a settle looks whether a fact came in (RULINGS A5)',
     in: 'update_turns',
-    replace: [['WHEN i.wake_seq > t.seen AND NOT', 'WHEN false AND NOT']],
+    replace: [['WHEN i.wake_seq > t.seen AND', 'WHEN false AND']],
     async scene(one) {
       const held = await startClaimed(one.store);
       await one.store.signal(signalOf(held.instanceId));
