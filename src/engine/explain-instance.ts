@@ -24,7 +24,7 @@ export async function explainInstance(
     observedAt: now,
     waitingOn: ended ? [] : openWaits(frontier, plan),
     lease: leaseOf(frontier),
-    next: ended ? null : nextStep(instance, now),
+    next: ended && (instance.hooks ?? null) === null ? null : nextStep(instance, now),
     inboxPending: frontier.inbox.length,
     claims: { count: instance.epoch, takeOversInRow: instance.recoveryCount },
   };

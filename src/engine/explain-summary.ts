@@ -1,9 +1,13 @@
+import { isTerminal } from '../core/run/states.ts';
 import type { InstanceView } from '../ports/store/reads.ts';
 import type { Explanation, NextStep, Wait } from './explanation.ts';
 
 /** One plain sentence: what the instance does, and what happens next. */
 export function describeExplanation(facts: Omit<Explanation, 'summary'>, instance: InstanceView): string {
   if (facts.next === null) return `The instance ended: ${ending(instance)}.`;
+  if (isTerminal(facts.state)) {
+    return `The instance ended: ${ending(instance)}; its cleanup hooks are not done: ${describeNext(facts.next)}.`;
+  }
   const [first, ...others] = facts.waitingOn;
   if (first === undefined) return `The instance is ${facts.state}; ${describeNext(facts.next)}.`;
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
+import { explainInstance } from '../../src/engine/explain-instance.ts';
 import type { StepOutcome } from '../../src/ports/step-handler.ts';
 import { parallel, sleepStep, step } from './support/blocks.ts';
 import { LEASE_MS } from './support/engine-process.ts';
@@ -59,7 +60,9 @@ describe('cleanup hooks in the engine', () => {
     };
     await world.untilState(id, 'failed');
     await world.time.pass(500);
-    world.boot();
+    const next = world.boot();
+    const told = await explainInstance(next.useCases, { tenantId: TENANT, isAdmin: false }, id);
+    expect(told.ok && told.value.summary).toContain('its cleanup hooks are not done: the turn goes on');
     await world.time.until(async () => (await world.outputs(id))['c'] !== undefined, 3 * LEASE_MS);
     const calls = world.ledger.entries.map(
       ({ blockId, redelivery }) => `${blockId}${redelivery ? ' again' : ''}`,
