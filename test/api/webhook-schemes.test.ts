@@ -46,7 +46,7 @@ const count = async (): Promise<number> => (await api.call('GET', '/instances'))
 describe.each(['standard', 'stripe', 'slack'])('a webhook of the scheme %s', (scheme) => {
   const raw = '{"id":"evt_1","event_id":"Ev1","type":"charge"}';
   beforeEach(async () => {
-    expect((await trigger(scheme)).status).toBe(201);
+    await trigger(scheme);
   });
 
   it('starts an instance with its body as data', async () => {

@@ -191,11 +191,11 @@ describe('occurrences of any expression in any zone', () => {
           last = following;
         }
         expect(found.map(iso)).toEqual(walked(cron, zone, from, until).map(iso));
-        if (found[0] !== undefined) {
-          expect(latestOccurrence(cron, zone, found[0], until)).toBe(found.at(-1));
-        }
+        const [first = null] = found;
+        const latest = first === null ? null : latestOccurrence(cron, zone, first, until);
+        expect(latest).toBe(found.at(-1) ?? null);
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
   });
 

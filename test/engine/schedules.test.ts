@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createSchedule } from '../../src/engine/schedules.ts';
-import type { OverlapPolicy } from '../../src/ports/store/schedules.ts';
+import type { OverlapPolicy, ScheduleFire } from '../../src/ports/store/schedules.ts';
 import { sleepStep, step } from './support/blocks.ts';
 import { LEASE_MS, SWEEP_MS } from './support/engine-process.ts';
 import { faultAt } from './support/fault-plans.ts';
@@ -96,11 +96,11 @@ describe('schedules', () => {
     const world = new TestEngine({ scripts });
     world.boot();
     const [bad, good] = [await schedule(world), await schedule(world)];
-    const { fireSchedule } = world.store;
+    const inner = world.store.fireSchedule.bind(world.store);
     let broken = true;
     Object.assign(world.store, {
-      fireSchedule: (fire: Parameters<typeof fireSchedule>[0]) =>
-        broken && fire.scheduleId === bad ? Promise.reject(new Error('a defect')) : fireSchedule(fire),
+      fireSchedule: (fire: ScheduleFire) =>
+        broken && fire.scheduleId === bad ? Promise.reject(new Error('a defect')) : inner(fire),
     });
     await world.time.pass(MINUTE + 500);
     expect([await occurrences(world, bad), await occurrences(world, good)]).toEqual([[], [1]]);

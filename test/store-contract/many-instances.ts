@@ -58,15 +58,11 @@ export function describeManyInstances(makeStore: MakeStore): void {
     it(`a signal to many ${ended ? 'leaves out' : 'reaches'} one that is ${state} [SIG-2]`, async () => {
       const id = await world.inState(state);
       const before = (await world.frontier(id)).inbox.length;
-      const rows = (await world.store.listAudit(null, id, 100))?.length ?? 0;
       expect(await world.store.signalMany(signals(id))).toEqual(new Set(ended ? [] : [id]));
       expect((await world.frontier(id)).inbox).toHaveLength(before + (ended ? 0 : 1));
       const audit = (await world.store.listAudit(null, id, 100)) ?? [];
-      expect(audit).toHaveLength(rows + (ended ? 0 : 1));
-      if (!ended) {
-        const entry = { eventType: 'batch_action', details: { action: 'signal' }, fromState: null };
-        expect(audit[0]).toMatchObject(entry);
-      }
+      const entries = audit.filter(({ eventType }) => eventType === 'batch_action');
+      expect(entries.map(({ details }) => details)).toEqual(ended ? [] : [{ action: 'signal' }]);
     });
   }
 

@@ -54,7 +54,7 @@ async function findInstances(
   const { tenantId, namespace, sequenceId, metadata } = filter;
   if (sequenceId !== null && !isUuid(sequenceId)) return [];
   const wanted = encodeMetadata(metadata);
-  if (wanted === 'impossible') return [];
+  if (wanted === undefined) return [];
   const states = JSON.stringify(filter.states.length === 0 ? INSTANCE_STATES : [...new Set(filter.states)]);
   const rows = await tenantCall(driver, tenantId, FIND, [
     ...[tenantId, states, namespace],
