@@ -129,7 +129,7 @@ async function check(
 }
 
 /** Why a run may not go back to a place where it has been. */
-const FAIR_REFUSALS = ['rolled_back', 'not_retained'];
+const FAIR_REFUSALS = ['rolled_back', 'not_retained', 'set_aside'];
 
 describe('resume-from in random trees', () => {
   it(

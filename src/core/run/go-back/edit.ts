@@ -57,6 +57,6 @@ export function listKey({ levels }: Target): string {
   if (level === undefined || level.owner === null)
     return frameKey({ blockId: '', branch: null, iteration: '' });
   const isBranch = level.owner.type === 'parallel' || level.owner.type === 'race';
-  const branch = isBranch ? level.listIndex : level.sideBySide ? level.pass : null;
+  const branch = isBranch ? level.listIndex : level.hasItemFrames ? level.pass : null;
   return frameKey({ blockId: level.owner.id, branch, iteration: outer?.iteration ?? '' });
 }

@@ -32,7 +32,7 @@ function headsBeside(draft: Draft, target: Target): readonly Frame[] {
     const iteration = target.levels[depth - 1]?.iteration ?? '';
     const owner = draft.frames.get(frameKey({ blockId: level.owner?.id ?? '', branch: null, iteration }));
     if (level.owner === null || owner === undefined || owner.state !== 'open' || !isJoin(owner)) return [];
-    const own = level.sideBySide ? level.pass : level.listIndex;
+    const own = level.hasItemFrames ? level.pass : level.listIndex;
     return [...draft.frames.values()].filter(
       (frame) =>
         frame.blockId === owner.blockId &&

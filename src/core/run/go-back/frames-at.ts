@@ -17,7 +17,7 @@ export type ItemOf = (snapshotKey: string, index: number) => Json | undefined;
 export function framesAt(
   target: Target,
   folded: readonly Frame[],
-  { itemOf, now }: { readonly itemOf: ItemOf; readonly now: number },
+  { itemOf, now, runNo }: { readonly itemOf: ItemOf; readonly now: number; readonly runNo: number },
 ): ReadonlyMap<string, Frame> | null {
   const frames = new Map(folded.map((frame) => [frameKey(frame), frame]));
   frames.set(ROOT_KEY, frames.get(ROOT_KEY) ?? rootFrame(now));
@@ -25,7 +25,7 @@ export function framesAt(
     const outer = target.levels[depth - 1];
     if (outer === undefined) continue;
     const own = ownFrame(frames, outer, inner, now);
-    const detail = openDetail(own.detail, inner, itemOf);
+    const detail = openDetail(own.detail, inner, { itemOf, runNo });
     if (detail === null) return null;
     frames.set(frameKey(own), { ...own, detail });
     for (const list of listFrames(own, inner, now)) {
@@ -71,7 +71,11 @@ function freshDetail({ owner, listIndex }: Level): FrameDetail {
 }
 
 /** The pass that the target stands in is open. */
-function openDetail(detail: FrameDetail, { pass }: Level, itemOf: ItemOf): FrameDetail | null {
+function openDetail(
+  detail: FrameDetail,
+  { pass }: Level,
+  { itemOf, runNo }: { readonly itemOf: ItemOf; readonly runNo: number },
+): FrameDetail | null {
   switch (detail.kind) {
     case 'loop':
       return { ...detail, inPass: true, pollUntil: null };
@@ -80,18 +84,20 @@ function openDetail(detail: FrameDetail, { pass }: Level, itemOf: ItemOf): Frame
       const item = snapshotKey === null ? null : itemOf(snapshotKey, index);
       return item === undefined ? null : { ...detail, inPass: true, item };
     }
-    case 'fan_out':
-      return { ...detail, next: Math.max(detail.next, (pass ?? 0) + 1) };
+    case 'fan_out': {
+      const failedKey = `${detail.snapshotKey ?? ''}.failed.${runNo}`;
+      return { ...detail, next: Math.max(detail.next, (pass ?? 0) + 1), failedKey };
+    }
     default:
       return detail;
   }
 }
 
 /** The frame of the target's branch, or those of the items up to the target's, at their start. */
-function listFrames(own: Frame, { listIndex, pass, sideBySide }: Level, now: number): readonly Frame[] {
+function listFrames(own: Frame, { listIndex, pass, hasItemFrames }: Level, now: number): readonly Frame[] {
   const { detail } = own;
   if (detail.kind === 'parallel' || detail.kind === 'race') return [branchFrame(own, listIndex)];
-  if (!sideBySide || detail.kind !== 'fan_out') return [];
+  if (!hasItemFrames || detail.kind !== 'fan_out') return [];
   const last = pass ?? 0;
   const first = Math.min(last, detail.next);
   return Array.from({ length: last - first + 1 }, (_, index) =>

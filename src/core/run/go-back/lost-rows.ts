@@ -72,7 +72,7 @@ function ownCounters(kept: Fold, latest: Latest, level: Level, inner: Level | un
   const { block, iteration } = level;
   if (inner === undefined || iteration === '') return [];
   if (block.type === 'a_b_split') return missing(kept, latest, { block, iteration }, 0);
-  if (inner.pass === null || inner.sideBySide) return [];
+  if (inner.pass === null || inner.hasItemFrames) return [];
   return missing(kept, latest, { block, iteration }, inner.pass);
 }
 

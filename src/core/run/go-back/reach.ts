@@ -147,13 +147,18 @@ function inPass(
   const last = lastBegunPass(stand, owner, of.iteration);
   if (last === null || pass > last) return notReached(target, `pass ${pass} of ${owner.id} was not begun`);
   const keep = owner.type === 'loop' || owner.type === 'for_each' ? (owner.retain_iterations ?? 0) : 0;
-  const over =
-    of.detail.kind === 'loop' ? of.detail.passes : of.detail.kind === 'for_each' ? of.detail.index : 0;
+  const over = endedPasses(of.detail);
   if (keep === 0 || pass >= over - keep) return null;
   return refused('not_retained', `pass ${pass} of ${owner.id} is not kept: retain_iterations is ${keep}`);
 }
 
-export function notReached(target: Target, why: string): Refused {
+function endedPasses(detail: FrameDetail): number {
+  if (detail.kind === 'loop') return detail.passes;
+  if (detail.kind === 'for_each') return detail.index;
+  return detail.kind === 'fan_out' ? detail.ended : 0;
+}
+
+function notReached(target: Target, why: string): Refused {
   const { block, iteration } = levelOf(target);
   const pass = iteration === '' ? '' : ` in pass ${iteration}`;
   return refused('not_reached', `the run has not reached ${block.id}${pass}: ${why}`);

@@ -6,6 +6,7 @@ export interface Refused {
     | 'not_reached'
     | 'not_retained'
     | 'rolled_back'
+    | 'set_aside'
     | 'not_a_leaf'
     | 'invalid_output'
     | 'too_large';

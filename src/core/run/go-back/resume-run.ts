@@ -49,6 +49,7 @@ export function resumeRun(
     iteration,
     itemOf: (key, index) => draft.knowledge.item(key, index),
     now: draft.env.now,
+    runNo: draft.record.runNo + 1,
   });
   if (stand === 'needs_items' || !stand.ok) return stand;
   const { target } = stand.value;

@@ -46,7 +46,7 @@ function inOtherList(level: Level, { listIndex }: PlanNode, path: string): Side 
     case 'for_each': {
       const pass = lastPass(path);
       if (pass === level.pass) return null;
-      if (owner.type === 'for_each' && level.sideBySide) return { beside: level, listIndex: pass };
+      if (level.isConcurrent) return { beside: level, listIndex: pass };
       return pass < (level.pass ?? 0) ? 'before' : 'after';
     }
     case 'parallel':
@@ -74,6 +74,6 @@ export function isOfBefore(row: HistoryRow, level: Level): boolean {
   if (row.kind === 'node') return member(row.output, 'state') === undefined;
   if (row.kind !== 'counter') return false;
   const item = member(row.output, '_item');
-  if (typeof item === 'number') return item !== level.pass;
+  if (typeof item === 'number') return level.isConcurrent ? item !== level.pass : item < (level.pass ?? 0);
   return numberIn(row.output, '_iterations', numberIn(row.output, '_index', 0)) <= (level.pass ?? 0);
 }

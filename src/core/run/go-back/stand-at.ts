@@ -23,6 +23,8 @@ export interface StandInput {
   readonly iteration: string | null;
   readonly itemOf: ItemOf;
   readonly now: number;
+  /** Number of the run that begins. */
+  readonly runNo: number;
 }
 
 /** A run that stands at a block once more. */
@@ -43,7 +45,7 @@ export interface StandsAt {
  * all from it on is to be done again. `needs_items`: items have to be read first.
  */
 export function standAt(input: StandInput): Result<StandsAt, Refused> | 'needs_items' {
-  const { plan, rows, blockId, iteration, itemOf, now } = input;
+  const { plan, rows, blockId, iteration, itemOf, now, runNo } = input;
   const live = rows.filter(isLive).sort(byOrder);
   const fold = foldOf(plan, live);
   const stored = new Map(input.stored.map((frame) => [frameKey(frame), frame]));
@@ -62,10 +64,10 @@ export function standAt(input: StandInput): Result<StandsAt, Refused> | 'needs_i
   const instance = { state: 'scheduled' as const, startedAt: now, cancelRequestedAt: null };
   const folded = foldRun({ plan, rows: told, instance });
   const isAhead = target.levels.length === 1 && isBehind(folded, target);
-  const frames = framesAt(target, folded, { itemOf, now });
+  const frames = framesAt(target, folded, { itemOf, now, runNo });
   if (frames === null) return 'needs_items';
-  if (lacksItems(target, frames))
-    return err(refused('not_retained', `the items around ${blockId} are not kept`));
+  const missing = missingItems(target, frames);
+  if (missing !== null) return err(missing);
   return ok({ target, kept, dropped, rows: added, frames, isAhead });
 }
 
@@ -86,16 +88,22 @@ function isBehind(folded: readonly Frame[], { levels }: Target): boolean {
   return root !== undefined && root.state === 'open' && root.cursor < (levels[0]?.index ?? 0);
 }
 
-/** A plain for_each around the target without the key of its collection. */
-function lacksItems({ levels }: Target, frames: ReadonlyMap<string, Frame>): boolean {
-  return levels.some((level, depth) => {
-    const outer = levels[depth - 1];
-    if (level.owner?.type !== 'for_each' || outer === undefined) return false;
-    const detail = frames.get(
-      frameKey({ blockId: level.owner.id, branch: null, iteration: outer.iteration }),
-    )?.detail;
-    return (detail?.kind === 'for_each' || detail?.kind === 'fan_out') && detail.snapshotKey === null;
-  });
+/** Why the items around the target cannot go on; null when they can. */
+function missingItems({ levels }: Target, frames: ReadonlyMap<string, Frame>): Refused | null {
+  for (const [depth, { owner }] of levels.entries()) {
+    const iteration = levels[depth - 1]?.iteration ?? '';
+    if (owner?.type !== 'for_each') continue;
+    const detail = frames.get(frameKey({ blockId: owner.id, branch: null, iteration }))?.detail;
+    if (detail?.kind !== 'for_each' && detail?.kind !== 'fan_out') continue;
+    if (detail.snapshotKey === null) {
+      return refused('not_retained', `the items of ${owner.id} are not kept: go back to ${owner.id}`);
+    }
+    // Their failures are stored aside under the run in which they failed.
+    if (detail.kind === 'fan_out' && (detail.failed > 0 || detail.again.length > 0)) {
+      return refused('set_aside', `other items of ${owner.id} failed and were tolerated: go back to ${owner.id}`);
+    }
+  }
+  return null;
 }
 
 /** A row that is still to be written, behind all that are there. */

@@ -1,6 +1,6 @@
 import type { Block } from '../../definition/document.ts';
 import { type Result, err, ok } from '../../result.ts';
-import { fansOut } from '../blocks/items.ts';
+import { fansOut, isConcurrent } from '../blocks/items.ts';
 import { type Plan, type PlanNode, passPath } from '../plan.ts';
 import { type Refused, refused } from './refused.ts';
 
@@ -13,8 +13,10 @@ export interface Level {
   readonly iteration: string;
   /** The pass of the owner, when that is a loop or for_each. */
   readonly pass: number | null;
-  /** The passes of the owner run side by side. */
-  readonly sideBySide: boolean;
+  /** The items of the owner have frames of their own. */
+  readonly hasItemFrames: boolean;
+  /** They run at the same time, so none comes before another. */
+  readonly isConcurrent: boolean;
   /** Index of the block in the list, as the document has it. */
   readonly index: number;
   readonly block: Block;
@@ -58,8 +60,9 @@ export function findTarget(
       path = passPath(path, owner.id, pass);
     }
     const { listIndex, index, block } = at;
-    const sideBySide = owner?.type === 'for_each' && fansOut(owner);
-    levels.push({ owner, listIndex, iteration: path, pass, sideBySide, index, block });
+    const hasItemFrames = owner?.type === 'for_each' && fansOut(owner);
+    const concurrent = owner?.type === 'for_each' && isConcurrent(owner);
+    levels.push({ owner, listIndex, iteration: path, pass, hasItemFrames, isConcurrent: concurrent, index, block });
   }
   if (iteration !== null && iteration !== path) return err(badPath(blockId, path, iteration));
   return ok({ levels });
