@@ -1,35 +1,22 @@
-import type { Json, JsonObject } from '../json.ts';
+import type { JsonObject } from '../json.ts';
 import { choiceRow } from './choice-row.ts';
-import type { Changes, InboxDone, NewTask, SupersedeRows } from './changes.ts';
+import type { Changes } from './changes.ts';
+import { DraftRecords } from './draft-records.ts';
 import type { Dispatch, Env } from './env.ts';
 import { type FailedLeaf, type Frame, type Leaf, ROOT_KEY, frameKey } from './frame.ts';
 import { rootFrame, unstoredBranches } from './fresh-frames.ts';
 import { Gathered } from './gathered.ts';
-import { InstanceDraft } from './instance-draft.ts';
-import { itemPathsOf } from './item-scopes.ts';
-import { type Invocation, traceIntents } from './interceptors/traces.ts';
+import { traceIntents } from './interceptors/traces.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { Asking } from './limits/ask.ts';
 import { Intents } from './limits/intents.ts';
 import type { TakeAnswer } from './limits/takes.ts';
 import { LostCalls } from './lost-calls.ts';
-import { type NewRow, isTrace, isVisibleToTemplates } from './output-row.ts';
-import {
-  type Part,
-  type PartItem,
-  append,
-  areWorthACommit,
-  fillRow,
-  noChanges,
-  withdrawChild,
-  withdrawTask,
-} from './pending-changes.ts';
 import { OutsideDraft } from './outside-draft.ts';
 import { orderKept } from './order-kept.ts';
 import type { Plan } from './plan.ts';
 import type { InboxRow, InstanceRecord } from './record.ts';
 import { newShapeState } from './reshape/shape-state.ts';
-import { supersedePending } from './supersede-pending.ts';
 import { type InstanceState, isTerminal } from './states.ts';
 
 export type { Dispatch, Env, HandlerKind } from './env.ts';
@@ -38,23 +25,13 @@ export type { Dispatch, Env, HandlerKind } from './env.ts';
  * The working copy of one instance inside a turn. The functions of src/core/run change it; `takeChanges` hands out what
  * the next commit must write. It is dropped when a commit is refused or fenced.
  */
-export class Draft {
-  /** Changes when blocks are injected or the run moves to another version (20.4, 20.5). */
-  plan: Plan;
-  readonly env: Env;
-  readonly knowledge: Knowledge;
-  /** The columns of the instance with what this turn changed in them. */
-  readonly instance: InstanceDraft;
+export class Draft extends DraftRecords {
   state: InstanceState;
   frames: Map<string, Frame>;
   /** Leaves whose handlers run in this process right now. */
   readonly inFlight = new Set<string>();
   private readonly aborted = new Gathered<string>();
   ready: Dispatch[] = [];
-  /** Escalation handlers to call once, best effort, after the commit ([HI-10]). */
-  readonly escalations = new Gathered<{ readonly handler: string; readonly params: Json }>();
-  /** Interceptors to call before the next commit ([INT-5]). */
-  readonly invocations = new Gathered<Invocation>();
   /** How many more effect leaves may be dispatched now; what does not fit waits for the next round. */
   room = 0;
   runnableLeft = false;
@@ -67,9 +44,6 @@ export class Draft {
   /** Accepted changes of what the run is made of, and whether the turn has to read itself afresh for them. */
   readonly shape = newShapeState();
   readonly outside = new OutsideDraft();
-  private pending = noChanges();
-  /** Rows among them that say nothing of how far the run is. */
-  private traceCount = 0;
   private dirty = new Set<string>();
   /** Leaves that run on the strength of the claim and are not stored as dispatched. */
   private claimed = new Set<string>();
@@ -90,17 +64,10 @@ export class Draft {
     record: InstanceRecord;
     frames: readonly Frame[];
   }) {
-    this.plan = init.plan;
-    this.env = init.env;
-    this.knowledge = init.knowledge;
-    this.instance = new InstanceDraft(init.record);
+    super(init);
     this.state = init.record.state;
     this.frames = new Map(init.frames.map((frame) => [frameKey(frame), frame]));
     this.stored = new Set(this.frames.keys());
-  }
-
-  get record(): InstanceRecord {
-    return this.instance.record;
   }
 
   get cancelling(): boolean {
@@ -124,7 +91,7 @@ export class Draft {
   put(frame: Frame): string {
     const key = frameKey(frame);
     this.outside.leafChanges(this.frames.get(key)?.leaf, frame.leaf);
-    this.lostCalls.changed(key, this.pending.rows.length - this.traceCount);
+    this.lostCalls.changed(key, this.rowCount);
     this.frames.set(key, frame.order === undefined ? frame : orderKept(this.frames.get(key), frame));
     this.dirty.add(key);
     this.intents.delete(key);
@@ -180,11 +147,6 @@ export class Draft {
     return this.skipped.has(`${iteration}\u0000${blockId}`);
   }
 
-  /** Rows that wait for the next commit; the walk pauses when there are many (RULINGS A38). */
-  get pendingRows(): readonly NewRow[] {
-    return this.pending.rows;
-  }
-
   /** The leaf of a running handler was cancelled: its answer will not count. */
   abort(key: string): void {
     this.inFlight.delete(key);
@@ -219,23 +181,6 @@ export class Draft {
     this.ready = [];
   }
 
-  addRow(row: Omit<NewRow, 'id'>): string {
-    const id = this.env.newId();
-    this.pending.rows.push({ ...row, id });
-    if (isTrace(row.kind)) this.traceCount += 1;
-    const read = this.plan.readOutputs === 'all' || this.plan.readOutputs.has(row.blockId);
-    if (read && isVisibleToTemplates(row.kind)) {
-      const paths = itemPathsOf(this.plan, row.blockId, row.iteration);
-      this.knowledge.setOutput(row.blockId, row.output, paths);
-    }
-    return id;
-  }
-
-  /** Puts the answer of an invoked interceptor into its row, which is still to be committed. */
-  fillRow(rowId: string, output: Json): void {
-    fillRow(this.pending.rows, rowId, output);
-  }
-
   /** Notes something in a frame, and in its intent, that does not move the run on. */
   annotate(key: string, note: Pick<Frame, 'traced' | 'alerted'> & Partial<Pick<Frame, 'leaf'>>): void {
     const frame = this.frames.get(key);
@@ -243,57 +188,6 @@ export class Draft {
     this.frames.set(key, { ...frame, ...note });
     this.intents.annotate(key, note);
     this.dirty.add(key);
-  }
-
-  push<K extends Part>(part: K, ...items: readonly PartItem<K>[]): void {
-    append(this.pending, part, items);
-  }
-
-  /** Takes rows out of the lists, those of this commit included. */
-  supersede(rule: SupersedeRows): void {
-    const { rows, rules } = supersedePending(this.pending.rows, rule);
-    this.pending.rows = [...rows];
-    this.push('supersede', ...rules);
-  }
-
-  createTask(task: Omit<NewTask, 'id'>): string {
-    const id = this.env.newId();
-    this.pending.tasksCreated.push({ ...task, id });
-    return id;
-  }
-
-  /** Closes the task of a leaf; one that this commit was to create is not created at all. */
-  closeTask(taskId: string, event: 'cancelled' | 'timed_out'): void {
-    if (withdrawTask(this.pending, taskId)) this.instance.countSteps(-1);
-    else this.push('tasksClosed', { taskId, event });
-  }
-
-  /** Sends a cancel to a child; one that this commit was to start is not started at all. */
-  cancelChild(instanceId: string): void {
-    if (withdrawChild(this.pending, instanceId)) return;
-    this.push('childrenCancelled', { instanceId, signalId: this.env.newId() });
-  }
-
-  note(kind: string, details: JsonObject): void {
-    this.pending.journal.push({ id: this.env.newId(), kind, details });
-  }
-
-  finishInbox(done: InboxDone): void {
-    this.pending.inboxDone.push(done);
-  }
-
-  markStrict(): void {
-    this.pending.strict = true;
-  }
-
-  countResult(options: { readonly shielded: boolean }): void {
-    this.pending.hasResult = true;
-    if (options.shielded) this.pending.protectedResult = true;
-  }
-
-  countStep(): void {
-    this.pending.stepsDelta += 1;
-    this.instance.countSteps(1);
   }
 
   /** Changes the visible state, with the audit row of [AUD-1]. The claim's own scheduled -> running writes none. */
@@ -314,7 +208,7 @@ export class Draft {
   /** True when something would be lost if the process died now, intents aside. */
   get hasChanges(): boolean {
     const frames = [...this.dirty].some((key) => !this.intents.has(key));
-    return frames || this.instance.hasChanges || areWorthACommit(this.pending);
+    return frames || this.hasRecords;
   }
 
   /** What the next commit writes; the draft then collects anew. */
@@ -329,13 +223,11 @@ export class Draft {
       if (choice !== null) this.addRow(choice);
       this.stored.add(key);
     }
-    const changes = this.pending;
+    const changes = this.takePending();
     changes.frames = this.intents.write(frames);
     changes.instance = this.instance.takePatch();
     const outside = this.outside.take();
     if (outside !== undefined) changes.outside = outside;
-    this.pending = noChanges();
-    this.traceCount = 0;
     this.lostCalls.rowsTaken();
     this.dirty = new Set();
     this.claimed = new Set();
