@@ -1,5 +1,7 @@
 import { describe } from 'vitest';
 import { describeApiKeys } from './api-keys.ts';
+import { describeBreakers } from './breakers.ts';
+import { describeBudgets } from './budgets.ts';
 import { describeCatalog } from './catalog.ts';
 import { describeChangeFeed } from './change-feed.ts';
 import { describeChildren } from './children.ts';
@@ -17,8 +19,9 @@ import { describeIntents } from './intents.ts';
 import { describeItems } from './items.ts';
 import { describeKeysAndValues } from './keys-and-values.ts';
 import { describeLeases } from './leases.ts';
-import { describeBreakers, describeBudgets, describePools, describeRateLimits } from './limits.ts';
 import { describeManyInstances } from './many-instances.ts';
+import { describePools } from './pools.ts';
+import { describeRateLimits } from './rate-limits.ts';
 import { describeRecovery } from './recovery.ts';
 import { describeNoProgress } from './no-progress.ts';
 import { describeOutside } from './outside.ts';

@@ -51,6 +51,8 @@ export function describeStarts(makeStore: MakeStore): void {
     expect(originalInput).toEqual({ parcel: 'PX-9004' });
     expect(await world.view(given.id)).toEqual({
       ...columns,
+      dryRunRealTime: false,
+      usage: null,
       state: 'scheduled',
       nextFireAt: now,
       dueAt: now,
