@@ -4,7 +4,7 @@ import { TENANT, child, nextId, turnOf } from '../support/turn-builder.ts';
 import type { MakeStore } from './store-under-test.ts';
 import { useWorld } from './world.ts';
 
-export function newSession(overrides: Partial<NewSession> = {}): NewSession {
+function newSession(overrides: Partial<NewSession> = {}): NewSession {
   return {
     id: nextId(),
     tenantId: TENANT,
