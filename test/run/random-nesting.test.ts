@@ -27,6 +27,19 @@ async function expectAllEnded(run: Played): Promise<void> {
   expect(run.frontier.openTasks).toEqual([]);
   const children = (await run.world.store.listChildren(null, run.instance.id)) ?? [];
   expect(children.filter((child) => !ENDED.includes(child.state))).toEqual([]);
+  await expectNobodyWaitsForEvents(run);
+}
+
+/** No wait outlives its gate: an event that comes now is for nobody ([WAIT-6]). */
+async function expectNobodyWaitsForEvents({ world, instance }: Played): Promise<void> {
+  for (const blockId of Object.keys(world.scenario.arrivals ?? {})) {
+    for (const eventName of ['first', 'second']) {
+      const id = world.newId();
+      const correlationKey = `${instance.id} ${blockId}`;
+      const event = { id, tenantId: instance.tenantId, producerEventId: id, correlationKey, payload: null };
+      expect(await world.store.acceptEvent({ ...event, eventName })).toMatchObject({ match: null });
+    }
+  }
 }
 
 function expectOneResultPerPass(run: Played): void {

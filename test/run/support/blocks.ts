@@ -29,6 +29,13 @@ export const sleep = (id: string, durationMs: number, extra: Extra = {}): BlockJ
 export const gate = (id: string, input: Extra = {}, extra: Extra = {}): BlockJson =>
   step(id, { wait_for_input: { prompt: `May ${id} run?`, ...input }, ...extra });
 
+/** A gate that two events open. */
+export const eventGate = (id: string): BlockJson => ({
+  ...gate(id),
+  handler: 'wait_for_event',
+  params: { events: ['first', 'second'], correlation_key: `{{instance_id}} ${id}` },
+});
+
 export const parallel = (id: string, branches: readonly List[], extra: Extra = {}): BlockJson => ({
   type: 'parallel',
   id,

@@ -91,6 +91,19 @@ export function reactToTasks(world: World, turn: TurnCommit): void {
   }
 }
 
+/** Events come so long after somebody waits for them; the wait itself names the producer's event. */
+export function reactToWaits(world: World, turn: TurnCommit): void {
+  for (const { id, blockId, names, correlationKey } of turn.outside?.waits ?? []) {
+    const afterMs = world.scenario.arrivals?.[blockId];
+    if (afterMs === undefined) continue;
+    const event = { tenantId: TENANT, producerEventId: id, correlationKey, payload: null };
+    world.plan(world.now + afterMs, async () => {
+      for (const eventName of names)
+        await world.store.acceptEvent({ ...event, id: world.newId(), eventName });
+    });
+  }
+}
+
 /** People answer so long after a gate opened. A gate is known by the key under which its answer is kept. */
 export function reactToGates(world: World, turn: TurnCommit): void {
   for (const { frame } of turn.frames) {

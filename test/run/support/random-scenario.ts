@@ -5,6 +5,7 @@ import {
   type List,
   child,
   forEach,
+  eventGate,
   gate,
   loop,
   parallel,
@@ -23,7 +24,7 @@ import {
 import { type Answer, type Call, type Scenario, fails, ok, retryably } from './script.ts';
 
 /** What a leaf does; ids are given to the tree afterwards, in document order. */
-type LeafKind = 'step' | 'pure' | 'task' | 'sleep' | 'delay' | 'gate' | 'child' | 'never' | 'tough';
+type LeafKind = 'step' | 'pure' | 'task' | 'sleep' | 'delay' | 'gate' | 'event' | 'child' | 'never' | 'tough';
 
 type Sketch =
   | { readonly kind: LeafKind; readonly mood: number; readonly ms: number }
@@ -63,6 +64,7 @@ const leaf: fc.Arbitrary<Sketch> = fc.record({
     'sleep',
     'delay',
     'gate',
+    'event',
     'child',
     'never',
     'tough',
@@ -137,6 +139,7 @@ class Builder {
     const blocks = this.list(sketches, { shielded: false, resettable: false });
     for (const id of HOOKS) this.shielded.add(id);
     const gates = [...this.moods].filter(([, { kind }]) => kind === 'gate');
+    const events = [...this.moods].filter(([, { kind }]) => kind === 'event');
     return {
       blocks,
       members: AROUND,
@@ -151,6 +154,7 @@ class Builder {
       answers: Object.fromEntries(
         gates.map(([id, { ms }]) => [id, { payload: { value: 'yes' }, afterMs: ms }]),
       ),
+      arrivals: Object.fromEntries(events.map(([id, { ms }]) => [id, ms])),
       shielded: this.shielded,
       resettable: this.resettable,
     };
@@ -206,6 +210,8 @@ class Builder {
         return step(id, { delay: { duration: of.ms }, ...again });
       case 'gate':
         return gate(id);
+      case 'event':
+        return eventGate(id);
       case 'child':
         return child(id, 'good');
       case 'never':

@@ -98,6 +98,8 @@ export interface Scenario {
   readonly on?: Readonly<Record<string, Reaction>>;
   /** Answers to gates, given so long after the gate opened. */
   readonly answers?: Readonly<Record<string, { readonly payload: Json; readonly afterMs: number }>>;
+  /** Events that a gate waits for, by block: they come so long after the wait was registered. */
+  readonly arrivals?: Readonly<Record<string, number>>;
   readonly events?: readonly Event[];
   readonly dryRun?: boolean;
   readonly dryRunAutoApprove?: boolean;

@@ -8,7 +8,7 @@ import type { TurnCommit } from '../../../src/ports/store/turn.ts';
 import { TENANT, newInstance, sequence } from '../../support/turn-builder.ts';
 import type { List } from './blocks.ts';
 import type { CallEnd } from './calls.ts';
-import { happen, reactToGates, reactToTasks } from './outside.ts';
+import { happen, reactToGates, reactToTasks, reactToWaits } from './outside.ts';
 import type { Answer, Call, Crashes, Scenario } from './script.ts';
 
 /** Instant at which every scenario starts, unless it says otherwise: a Monday. */
@@ -169,6 +169,7 @@ export async function createWorld(scenario: Scenario, crashes: Crashes): Promise
     react: (turn) => {
       reactToTasks(world, turn);
       reactToGates(world, turn);
+      reactToWaits(world, turn);
     },
   };
   await publish(world, 'main', { blocks: scenario.blocks, members: scenario.members ?? {} }, root.sequenceId);
