@@ -194,6 +194,7 @@ async function footprintOf(store: Store): Promise<unknown> {
   return {
     sequences: await store.listSequences(everything),
     triggers: await store.listTriggers(null, 1000),
+    schedules: await store.listSchedules({ tenantId: null, ...page }),
     frontiers: await Promise.all(instances.map(({ id }) => store.getFrontier(null, id))),
     audit: await Promise.all(instances.map(({ id }) => store.listAudit(null, id, 1000))),
     outputs: await Promise.all(
