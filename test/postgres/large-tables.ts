@@ -31,5 +31,9 @@ SELECT gen_random_uuid(), 'big', 'n', gen_random_uuid(), '* * * * *', 'UTC', tru
   now(), now() FROM generate_series(1, 20000) n;
 UPDATE stepwell.task_instances i SET metadata = i.metadata || jsonb_build_object('cron_schedule_id', '${SCHEDULE_ID}')
 WHERE i.tenant_id = 'big-1' AND i.state = 'completed';
+INSERT INTO stepwell.instance_changes (instance_id, number, id, tenant_id, kind, body, created_at)
+SELECT i.id, 1, gen_random_uuid(), i.tenant_id, 'inject', '{"blocks": []}', now() FROM stepwell.task_instances i WHERE i.tenant_id LIKE 'big-%';
+INSERT INTO stepwell.checkpoints (instance_id, created_at, id, tenant_id, data)
+SELECT i.id, now(), gen_random_uuid(), i.tenant_id, '1' FROM stepwell.task_instances i;
 INSERT INTO stepwell.sessions (id, tenant_id, session_key, data, expires_at, created_at, updated_at)
 SELECT gen_random_uuid(), 'big', n::text, '{}', now() + interval '1 s' * n, now(), now() FROM generate_series(1, 20000) n;`;

@@ -18,6 +18,7 @@ import {
 } from '../support/turn-builder.ts';
 import { LEASE_MS, claimRequest, commitOk, request, signalOf, startClaimed, workerHasTask } from './acts.ts';
 import { FILL, SCHEDULE_ID } from './large-tables.ts';
+import { FILL_BEYOND, operationsBeyond } from './operations-beyond.ts';
 import { type Session, useSessions } from './sessions.ts';
 import { MIGRATED } from './store-database.ts';
 
@@ -139,6 +140,7 @@ function operations({
       'a poll without a tenant',
       () => store.pollTasks({ ...poll, tenantId: null, handlerName: 'parcel_lookup' }),
     ],
+    ...operationsBeyond(store, held, batch[0] ?? held),
     ['a look for silent workers', () => store.releaseSilentTasks(60_000, 10)],
     ['a read of outputs', () => store.readOutputs(key, ['lookup', 'other'])],
     ['a read of state', () => store.readState(key, ['k'])],
@@ -146,6 +148,15 @@ function operations({
     ['a fire of a schedule', () => store.fireSchedule(fireOf(schedule))],
     ['a look for higher work', () => store.hasHigherDue('big-1', 0)],
     ['a removal of what is over', () => store.removeExpired(10)],
+    [
+      'a change of a run',
+      () => store.acceptChange({ ...key, id: nextId(), expected: 0, change: injection() }),
+    ],
+    ['the changes of a run', () => store.listShapeChanges(key)],
+    ['a commit that applies a change', () => store.commit([shapeOf(held)])],
+    ['a checkpoint', () => store.addCheckpoint({ ...key, id: nextId(), data: 1 })],
+    ['the last checkpoint', () => store.listCheckpoints(TENANT, held.instanceId, 1)],
+    ['a prune of checkpoints', () => store.pruneCheckpoints(TENANT, held.instanceId, 100)],
     [
       'a signal to ten',
       () =>
@@ -172,6 +183,7 @@ function reads({ store, held }: Scene): readonly (readonly [string, () => Promis
           50,
         ),
     ],
+    ['a page of events', () => store.listEvents({ tenantId: TENANT, status: null, limit: 20 })],
     ['a schedule', () => store.getSchedule(null, SCHEDULE_ID)],
     ['a page of schedules', () => store.listSchedules({ tenantId: 'big', limit: 20, offset: 0 })],
     ['a session by its key', () => store.findSession('big', '4711')],
@@ -222,6 +234,20 @@ const HOOKS = { cause: 'on_failure', runNo: 1, runId: nextId(), next: 0, tasks: 
 const hookOf = (claim: Claim, more: Partial<TurnCommit>): TurnCommit =>
   turnOf(claim, { instance: { hooks: null }, ...more });
 
+const injection = () => ({
+  kind: 'inject' as const,
+  blocks: [{ type: 'step', id: 'x', handler: 'noop' }],
+  position: null,
+  before: null,
+  after: null,
+});
+
+function shapeOf(held: Claim): TurnCommit {
+  const { kind: _, ...placed } = injection();
+  const shape = { accepted: 1, applied: 1, added: [{ ...placed, id: nextId(), change: 1 }] };
+  return turnOf(held, { strict: true, instance: { shape } });
+}
+
 const webhook = () => ({ id: nextId(), eventType: 'instance.sla_breached' as const, payload: {} });
 
 /** Claimed by its tenant's name: the tables are full of others that are due. */
@@ -264,6 +290,7 @@ describe('operations on large tables', () => {
       for (const [, act] of acts) await costOf(session, act);
     }
     await session.rows(FILL);
+    await session.rows(FILL_BEYOND);
     const costs = new Map<string, Cost>();
     for (const [name, act] of acts) costs.set(name, await costOf(session, act));
     await session.rows('ANALYZE');

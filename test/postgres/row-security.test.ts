@@ -175,6 +175,7 @@ WHERE p.pronamespace = 'stepwell'::regnamespace AND has_function_privilege('step
       'frames_json',
       'from_ms',
       'inbox_json',
+      'injected_blocks',
       'instance_json',
       'instance_view',
       'is_terminal',

@@ -66,6 +66,7 @@ export const taskInstances = stepwell.table('task_instances', {
   concurrencyKey: text('concurrency_key'),
   idempotencyKey: text('idempotency_key'),
   budget: json('budget'),
+  usage: json('usage'),
   state: text('state').notNull(),
   nextFireAt: instant('next_fire_at'),
   dueAt: instant('due_at'),
@@ -99,6 +100,7 @@ export const taskInstances = stepwell.table('task_instances', {
   progressAt: instant('progress_at').notNull(),
   currentStep: json('current_step'),
   rootFrame: json('root_frame'),
+  shape: json('shape'),
 });
 
 export const blockOutputs = stepwell.table('block_outputs', {
