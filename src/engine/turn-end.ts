@@ -1,5 +1,7 @@
 import type { Settle } from '../core/run/changes.ts';
-import type { InstanceState } from '../core/run/states.ts';
+import type { Draft } from '../core/run/draft.ts';
+import { terminalState } from '../core/run/settle.ts';
+import { type InstanceState, isTerminal } from '../core/run/states.ts';
 import type { Lease } from './lease.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { untilAnswered } from './until-answered.ts';
@@ -28,8 +30,27 @@ export async function giveBack(deps: TurnDeps, lease: Lease, now: number): Promi
   return { kind: 'settled', state: 'scheduled', dueAt: now, now, leftToOthers: false };
 }
 
+/** How a turn ended that has settled. A fact that its last commit had not seen makes the instance due at once. */
+export function settledEnd(
+  deps: TurnDeps,
+  draft: Draft,
+  settled: Settle,
+  { now, wasWoken }: { readonly now: number; readonly wasWoken: boolean },
+): TurnEnd {
+  if (settled.failure !== null) tellFailure(deps, draft.record.id, settled.failure);
+  const dueAt = wasWoken && !isTerminal(settled.state) ? now : settled.dueAt;
+  const leftToOthers = [...draft.frames.values()].some(({ leaf }) => leaf?.reason === 'handler');
+  return { kind: 'settled', state: settled.state, dueAt, now, leftToOthers };
+}
+
+/** True when it is not worth to end the turn before the next thing falls due (RULINGS B6). */
+export function waitsInPlace(deps: TurnDeps, draft: Draft, wake: number | null): boolean {
+  if (wake === null || terminalState(draft) !== null || draft.state === 'paused') return false;
+  return draft.env.now < wake && wake - draft.env.now <= deps.limits.inPlaceWaitMs;
+}
+
 /** The message may hold data of the user and stays in the database; block and code say where to look. */
-export function tellFailure(
+function tellFailure(
   deps: TurnDeps,
   instanceId: string,
   { blockId, error }: NonNullable<Settle['failure']>,

@@ -1,9 +1,8 @@
 import { advance, finishCall, takeBack } from '../core/run/advance.ts';
 import type { Settle } from '../core/run/changes.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
-import { earliestWake, nextWake, settle, settleUntouched, terminalState } from '../core/run/settle.ts';
+import { earliestWake, nextWake, settle, settleUntouched } from '../core/run/settle.ts';
 import { isOutdated } from '../core/run/reshape/apply-changes.ts';
-import { isTerminal } from '../core/run/states.ts';
 import { StoreUnavailable } from '../ports/store/store.ts';
 import type { Claim } from '../ports/store/turn.ts';
 import { type Lease, leaseOf } from './lease.ts';
@@ -19,7 +18,7 @@ import type { TurnDeps } from './turn-deps.ts';
 import { draftOf, giveUpAfterRecoveries } from './turn-draft.ts';
 import { type CallContext, startCall } from './turn-effects.ts';
 import { callable } from './turn-grants.ts';
-import { type TurnEnd, giveBack, tellFailure } from './turn-end.ts';
+import { type TurnEnd, giveBack, settledEnd, waitsInPlace } from './turn-end.ts';
 import { type TurnReads, turnReads } from './turn-reads.ts';
 import { untilAnswered } from './until-answered.ts';
 import { TurnWaits } from './turn-waits.ts';
@@ -37,7 +36,7 @@ export class Turn {
   /** On the monotonic clock. */
   private readonly beganAtMs: number;
   private readonly calls: TurnCalls;
-  private readonly waits: TurnWaits;
+  readonly waits: TurnWaits;
   private readonly reads: TurnReads;
   private readonly budget: TurnBudget;
   private readonly clock: TurnClock;
@@ -67,10 +66,6 @@ export class Turn {
   /** It waits for a handler or for a slot: the runner watches the inbox of such turns. */
   get isWaiting(): boolean {
     return this.waits.isWaiting;
-  }
-
-  get isOver(): boolean {
-    return this.waits.isOver;
   }
 
   get seen(): number {
@@ -176,7 +171,8 @@ export class Turn {
     if (this.calls.size > 0) return this.waitDurably(draft, nextWake(draft));
     if (draft.runnableLeft && this.budget.mayStart()) return this.waitDurably(draft, null);
     const wake = earliestWake(draft);
-    if (wake !== null && this.waitsInPlace(draft, wake)) return this.waitDurably(draft, wake);
+    const inPlace = this.budget.mayStart() && waitsInPlace(this.deps, draft, wake);
+    if (inPlace) return this.waitDurably(draft, wake);
     return this.finish(draft);
   }
 
@@ -254,11 +250,6 @@ export class Turn {
     return { draft, lease: this.lease, reads: this.reads };
   }
 
-  private waitsInPlace(draft: Draft, wake: number): boolean {
-    if (terminalState(draft) !== null || draft.state === 'paused' || !this.budget.mayStart()) return false;
-    return draft.env.now < wake && wake - draft.env.now <= this.deps.limits.inPlaceWaitMs;
-  }
-
   /** Waits for a handler, for a slot, for the inbox or until an instant; what is not written yet goes first. */
   private async waitDurably(draft: Draft, until: number | null): Promise<Step> {
     if (draft.hasChanges) return this.commit(draft, null);
@@ -290,11 +281,7 @@ export class Turn {
     const settled = untouched ? settleUntouched(draft) : settle(draft);
     const step = await this.commit(draft, settled);
     if (step !== 'again') return step;
-    if (settled.failure !== null) tellFailure(this.deps, this.claim.instanceId, settled.failure);
-    const now = this.clock.now();
-    const dueAt = this.commits.wasWoken && !isTerminal(settled.state) ? now : settled.dueAt;
-    const leftToOthers = [...draft.frames.values()].some(({ leaf }) => leaf?.reason === 'handler');
-    return { kind: 'settled', state: settled.state, dueAt, now, leftToOthers };
+    return settledEnd(this.deps, draft, settled, { now: this.clock.now(), wasWoken: this.commits.wasWoken });
   }
 
   /** What the run is made of has changed: what it has done is stored, then it is read as it is now. */
