@@ -91,7 +91,7 @@ function createLook(
     const running = turns.get(target.instanceId);
     await running?.wake();
     // It may have ended without seeing the fact; then the instance is due again.
-    if (running !== undefined && turns.get(target.instanceId) === running && !running.isOver) return;
+    if (running !== undefined && turns.get(target.instanceId) === running && !running.waits.isOver) return;
     const claim = claimAndBegin(target);
     const answered = claim.then(
       () => undefined,
