@@ -2,6 +2,7 @@ import type { Settle } from '../core/run/changes.ts';
 import type { Draft } from '../core/run/draft.ts';
 import { applyFacts } from '../core/run/facts.ts';
 import { takeUnannounced } from '../core/run/reshape/apply-changes.ts';
+import { settleDenied } from '../core/run/limits/ask.ts';
 import type { InboxRow, TurnCommit, TurnVerdict } from '../ports/store/turn.ts';
 import { invokeInterceptors } from './invoke-interceptors.ts';
 import type { Lease } from './lease.ts';
@@ -97,6 +98,7 @@ export class TurnCommits {
     draft.env.openBreakers = new Set(verdict.openBreakers);
     if (verdict.granted) draft.grant(verdict.taken);
     else draft.withdraw();
+    if (verdict.granted) settleDenied(draft);
     callEscalations(this.deps, draft);
     const hints = hintsOf(draft, turn);
     if (hints.length > 0) this.deps.hints.send(hints);

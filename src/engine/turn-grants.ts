@@ -7,7 +7,8 @@ import { isTracked } from '../core/run/limits/tracked-handlers.ts';
  * what has a breaker that opened meanwhile, as the same answer told; the next walk asks for that one ([CB-5]).
  */
 export function callable(draft: Draft, ready: readonly Dispatch[]): readonly Dispatch[] {
-  const granted = ready.filter(({ frameKey }) => !draft.intents.denied.has(frameKey));
+  const denied = new Set(draft.intents.denied.map(({ key }) => key));
+  const granted = ready.filter(({ frameKey }) => !denied.has(frameKey));
   const shut = granted.filter((dispatch) => isShut(draft, dispatch));
   if (shut.length === 0) return granted;
   takeBack(draft, shut);

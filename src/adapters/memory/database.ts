@@ -26,7 +26,7 @@ import {
   type WorkerRow,
   viewOf,
 } from './rows.ts';
-import type { BreakerRow, PoolRow, RateRow, ResourceRow } from './limits.ts';
+import type { BreakerRow, PoolRow, RateRow, ResourceRow } from './limit-rows.ts';
 import { Grouped, Table, type UndoLog } from './table.ts';
 
 /** All state of a memory store. Rows are immutable; a change replaces the row. */

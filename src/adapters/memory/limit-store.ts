@@ -2,14 +2,8 @@ import { compareCodePoints } from '../../core/json.ts';
 import { isTerminal } from '../../core/run/states.ts';
 import type { Breaker, LimitStore, RateLimit, Resource } from '../../ports/store/limits.ts';
 import { type Run, type Tx, findInstance, saveInstance } from './database.ts';
-import {
-  type BreakerRow,
-  type PoolRow,
-  type RateRow,
-  type ResourceRow,
-  limitKey,
-  membersOf,
-} from './limits.ts';
+import type { BreakerRow, PoolRow, RateRow, ResourceRow } from './limit-rows.ts';
+import { limitKey, membersOf } from './limits.ts';
 import { stored } from './rows.ts';
 import { acceptFact } from './wake.ts';
 

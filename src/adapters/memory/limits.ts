@@ -6,26 +6,13 @@ import {
   type TakeAnswer,
   type Takes,
 } from '../../core/run/limits/takes.ts';
-import type { Breaker, Pool, RateLimit, Resource } from '../../ports/store/limits.ts';
 import type { TurnCommit } from '../../ports/store/turn.ts';
 import type { Tx } from './database.ts';
+import type { BreakerRow, PoolRow, ResourceRow } from './limit-rows.ts';
 
 /** Above so many grants a window they are counted by sub-windows, which round against the caller (RULINGS A32). */
 const EXACT_MAX = 1000;
 const SUB_WINDOWS = 100;
-
-/** A rate limit with its log: instants and counts, oldest first. */
-export interface RateRow extends RateLimit {
-  readonly lastAt: number;
-  readonly grants: readonly { readonly at: number; readonly count: number }[];
-}
-
-export interface BreakerRow extends Breaker {
-  readonly probeInstanceId: string | null;
-}
-
-export type PoolRow = Pool;
-export type ResourceRow = Resource & { readonly tenantId: string };
 
 export const limitKey = (tenantId: string, name: string): string => JSON.stringify([tenantId, name]);
 

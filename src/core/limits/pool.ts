@@ -25,7 +25,7 @@ export function nextUtcDay(at: number): number {
 }
 
 /** What a resource may be given on a day: null for no cap. It grows from `warmupStartCap` to `dailyCap` in the warm-up. */
-export function capOn(resource: ResourceSettings, date: string): number | null {
+function capOn(resource: ResourceSettings, date: string): number | null {
   const { dailyCap, warmupStart, warmupDays, warmupStartCap } = resource;
   if (dailyCap === 0) return null;
   if (warmupStart === null || warmupDays === 0) return dailyCap;

@@ -8,8 +8,7 @@ import { rootFrame, unstoredBranches } from './fresh-frames.ts';
 import { Gathered } from './gathered.ts';
 import { traceIntents } from './interceptors/traces.ts';
 import type { Knowledge } from './knowledge.ts';
-import type { Asking } from './limits/ask.ts';
-import { Intents } from './limits/intents.ts';
+import { type Asking, Intents } from './limits/intents.ts';
 import type { TakeAnswer } from './limits/takes.ts';
 import { LostCalls } from './lost-calls.ts';
 import { OutsideDraft } from './outside-draft.ts';
@@ -159,7 +158,7 @@ export class Draft extends DraftRecords {
 
   /** The intents hold, except what limits denied: the leaves count as dispatched, as the commit has stored them. */
   grant(answers: readonly TakeAnswer[] = []): void {
-    this.intents.grant(this, answers);
+    this.intents.grant(this.frames, answers);
   }
 
   /**

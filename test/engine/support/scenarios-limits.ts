@@ -7,7 +7,7 @@ const step = (id: string, handler: string, members: object = {}): Json =>
 
 const RETRY = { max_attempts: 4, initial_backoff: 400, max_backoff: 5000 };
 /** Far longer than any run, so that the count says how many tokens were ever taken. */
-export const LONG_WINDOW_MS = 6 * 3_600_000;
+const LONG_WINDOW_MS = 6 * 3_600_000;
 
 async function limits(world: TestEngine): Promise<void> {
   const limit = (resourceKey: string, maxCount: number, windowMs: number) =>

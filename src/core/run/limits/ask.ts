@@ -7,14 +7,8 @@ import type { Leaf, WaitReason } from '../frame.ts';
 import { viewScope } from '../leaf/context-view.ts';
 import { failLeaf } from '../leaf/end-leaf.ts';
 import { type Place, frameAt, placeOf } from '../place.ts';
-import type { BreakerAsk, Denial, TakeAnswer, Takes } from './takes.ts';
+import type { BreakerAsk, Denial, Takes } from './takes.ts';
 import { isTracked } from './tracked-handlers.ts';
-
-/** An intent that depends on limits: the leaf as it is when they deny it, and what it asks for. */
-export interface Asking {
-  readonly before: Leaf;
-  readonly takes: Takes;
-}
 
 export type Demand =
   | { readonly kind: 'nothing' }
@@ -92,29 +86,25 @@ export function takenWith(leaf: Leaf, takes: Takes): Pick<Leaf, 'taken'> {
   return { taken: { ...leaf.taken, ...(takes.rate === undefined ? {} : { rate: true as const }) } };
 }
 
-/** Takes in the store's word on a leaf. A denied one waits, and no attempt is consumed ([RATE-3], [CB-5]). */
-export function takeAnswer(draft: Draft, key: string, asking: Asking, answer: TakeAnswer): void {
-  const frame = draft.frames.get(key);
-  if (frame === undefined) return;
-  if (answer.granted) {
-    if (frame.leaf === null) return;
-    const leaf = { ...frame.leaf, taken: { ...frame.leaf.taken, ...answer.taken } };
-    draft.frames.set(key, { ...frame, leaf });
-    return;
+/** The leaves that limits denied in the last commit wait now, and no attempt is consumed ([RATE-3], [CB-5]). */
+export function settleDenied(draft: Draft): void {
+  for (const { key, asking, answer } of draft.intents.denied) {
+    const frame = draft.frames.get(key);
+    if (frame === undefined) continue;
+    const reason = waitFor(answer.reason);
+    if (reason === null) {
+      failLeaf(draft, placeOf(draft, key), asking.before, poolFailure(answer.reason, asking.takes));
+      continue;
+    }
+    draft.putLeaf(frame, {
+      ...asking.before,
+      state: 'waiting',
+      reason,
+      limit: limitOf(answer.reason, asking.takes),
+      // Never in the past: the store's word is about its own clock, which may be ahead by a little.
+      wakeAt: Math.max(answer.until ?? draft.env.now, draft.env.now + 1),
+    });
   }
-  const reason = waitFor(answer.reason);
-  if (reason === null) {
-    failLeaf(draft, placeOf(draft, key), asking.before, poolFailure(answer.reason, asking.takes));
-    return;
-  }
-  draft.putLeaf(frame, {
-    ...asking.before,
-    state: 'waiting',
-    reason,
-    limit: limitOf(answer.reason, asking.takes),
-    // Never in the past: the store's word is about its own clock, which may be ahead by a little.
-    wakeAt: Math.max(answer.until ?? draft.env.now, draft.env.now + 1),
-  });
 }
 
 function waitFor(denial: Denial): WaitReason | null {

@@ -18,7 +18,7 @@ const PAUSED_REASON = 'budget_exceeded';
  *
  * @param steps Attempts so far, with those that are about to begin.
  */
-export function breachOf(draft: Draft, steps: number): Breach | null {
+function breachOf(draft: Draft, steps: number): Breach | null {
   const { budget } = draft.record;
   if (budget === null || draft.record.dryRun) return null;
   const { usage, startedAt } = draft.record;

@@ -1,8 +1,12 @@
 import type { FrameWrite } from '../changes.ts';
-import type { Draft } from '../draft.ts';
 import { type Frame, type Leaf, frameKey } from '../frame.ts';
-import { type Asking, takeAnswer } from './ask.ts';
-import type { TakeAnswer } from './takes.ts';
+import type { TakeAnswer, Takes } from './takes.ts';
+
+/** An intent that depends on limits: the leaf as it is when they deny it, and what it asks for. */
+export interface Asking {
+  readonly before: Leaf;
+  readonly takes: Takes;
+}
 
 /** A frame as it becomes when the next commit grants it; `asking` when limits have a say in that. */
 interface Intent {
@@ -10,13 +14,20 @@ interface Intent {
   readonly asking: Asking | null;
 }
 
+/** An intent that was not stored because a limit denied it. */
+export interface Denied {
+  readonly key: string;
+  readonly asking: Asking;
+  readonly answer: Extract<TakeAnswer, { readonly granted: false }>;
+}
+
 /** What is to begin with the next commit (RULINGS A9), and what of it depends on limits (RULINGS A32). */
 export class Intents {
   private open = new Map<string, Intent>();
   /** Frames of the last commit that asked limits, in the order of their answers. */
   private asked: string[] = [];
-  /** Frames that limits denied in the last commit: their leaves are not called. */
-  denied: ReadonlySet<string> = new Set();
+  /** What limits denied in the last commit: these leaves are not called. */
+  denied: readonly Denied[] = [];
 
   add(frame: Frame, leaf: Leaf, asking: Asking | null): void {
     this.open.set(frameKey(frame), { frame: { ...frame, leaf }, asking });
@@ -28,10 +39,6 @@ export class Intents {
 
   clear(): void {
     this.open.clear();
-  }
-
-  has(key: string): boolean {
-    return this.open.has(key);
   }
 
   /** True for an intent that no limit has a say in. */
@@ -67,17 +74,24 @@ export class Intents {
     });
   }
 
-  /** The commit has stored the intents, except those that a limit denied: they wait now. */
-  grant(draft: Draft, answers: readonly TakeAnswer[]): void {
-    const granted = [...this.open];
-    this.open = new Map();
-    const denied = new Set<string>();
-    for (const [key, { frame, asking }] of granted) {
+  /** The commit has stored the intents, with what limits gave, except those that they denied. */
+  grant(frames: Map<string, Frame>, answers: readonly TakeAnswer[]): void {
+    const denied: Denied[] = [];
+    for (const [key, { frame, asking }] of this.open) {
       const answer = asking === null ? undefined : answers[this.asked.indexOf(key)];
-      if (asking === null || answer?.granted === true) draft.frames.set(key, frame);
-      else denied.add(key);
-      if (asking !== null && answer !== undefined) takeAnswer(draft, key, asking, answer);
+      if (asking === null) frames.set(key, frame);
+      else if (answer?.granted === true) frames.set(key, withTaken(frame, answer));
+      else denied.push({ key, asking, answer: answer ?? ASK_AGAIN });
     }
+    this.open = new Map();
     this.denied = denied;
   }
+}
+
+/** For an intent without an answer, which no store gives. */
+const ASK_AGAIN: Denied['answer'] = { granted: false, reason: 'rate_limit', until: null };
+
+function withTaken(frame: Frame, { taken }: Extract<TakeAnswer, { readonly granted: true }>): Frame {
+  if (frame.leaf === null) return frame;
+  return { ...frame, leaf: { ...frame.leaf, taken: { ...frame.leaf.taken, ...taken } } };
 }
