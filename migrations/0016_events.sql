@@ -18,12 +18,14 @@ CREATE TABLE stepwell.events (
   match_no integer,
   received_at timestamptz NOT NULL,
   CONSTRAINT events_pkey PRIMARY KEY (id),
-  CONSTRAINT events_identity_key UNIQUE (tenant_id, event_name, producer_event_id),
+  CONSTRAINT events_identity_key UNIQUE (producer_event_id, event_name, tenant_id),
   CONSTRAINT events_status_check CHECK (status IN ('pending', 'consumed', 'expired')),
   CONSTRAINT events_consumed_check CHECK ((status = 'consumed') = (consumed_by IS NOT NULL AND match_no IS NOT NULL))
 ) WITH (fillfactor = 80);
 
-CREATE INDEX events_pending_idx ON stepwell.events (tenant_id, correlation_key, event_name, ordinal)
+-- The correlation key comes first, and queries compare the tenant in a way that no index serves: so that a plan which is
+-- made while the tables are empty cannot walk through all events of a tenant.
+CREATE INDEX events_pending_idx ON stepwell.events (correlation_key, tenant_id, event_name, ordinal)
   WHERE status = 'pending';
 CREATE INDEX events_match_idx ON stepwell.events (consumed_by, match_no) WHERE consumed_by IS NOT NULL;
 CREATE INDEX events_listing_idx ON stepwell.events (tenant_id, ordinal);
@@ -49,7 +51,7 @@ CREATE TABLE stepwell.event_waits (
   CONSTRAINT event_waits_open_check CHECK (NOT open OR cardinality(matched_names) < needed)
 ) WITH (fillfactor = 80);
 
-CREATE INDEX event_waits_open_idx ON stepwell.event_waits (tenant_id, correlation_key, ordinal) WHERE open;
+CREATE INDEX event_waits_open_idx ON stepwell.event_waits (correlation_key, tenant_id, ordinal) WHERE open;
 CREATE INDEX event_waits_node_idx ON stepwell.event_waits (instance_id, block_id, iteration, ordinal);
 
 -- Which instance a dedupe key of emit_event started; scope is the emitter's id, or empty for the tenant ([EMIT-2]).
@@ -91,10 +93,14 @@ BEGIN
   END IF;
   IF p_outside ? 'signals' THEN
     RETURN (
-      SELECT array_agg(DISTINCT i.id)
-      FROM jsonb_array_elements(p_outside -> 'signals') AS s(v)
-      JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[(s.v ->> 'instanceId')::uuid]) AND (i.tenant_id = p_tenant) IS TRUE
-      WHERE i.id <> p_instance);
+      SELECT array_agg(t.id)
+      FROM (
+        SELECT (
+          SELECT i.id FROM stepwell.task_instances i
+          WHERE i.id = (s.v ->> 'instanceId')::uuid AND (i.tenant_id = p_tenant) IS TRUE) AS id
+        FROM jsonb_array_elements(p_outside -> 'signals') AS s(v)
+      ) t
+      WHERE t.id <> p_instance);
   END IF;
   RETURN NULL;
 END $$;
@@ -116,7 +122,7 @@ BEGIN
   IF p_outside ? 'waitsClosed' THEN
     UPDATE stepwell.event_waits w SET open = false
     WHERE w.id = ANY (ARRAY(SELECT jsonb_array_elements_text(p_outside -> 'waitsClosed')::uuid))
-      AND w.instance_id = p_instance AND w.tenant_id = p_tenant AND w.open;
+      AND (w.instance_id = p_instance AND w.tenant_id = p_tenant AND w.open) IS TRUE;
   END IF;
   IF p_outside ? 'waits' THEN
     PERFORM stepwell.register_waits(p_tenant, p_instance, p_outside -> 'waits', p_now);
@@ -204,7 +210,7 @@ BEGIN
     RETURNING * INTO w;
     FOR e IN
       SELECT p.id, p.event_name FROM stepwell.events p
-      WHERE p.tenant_id = p_tenant AND p.correlation_key = w.correlation_key AND p.status = 'pending'
+      WHERE p.correlation_key = w.correlation_key AND (p.tenant_id = p_tenant) IS TRUE AND p.status = 'pending'
         AND p.event_name = ANY (w.event_names)
       ORDER BY p.ordinal
     LOOP
@@ -247,7 +253,7 @@ BEGIN
     v_ids := ARRAY(SELECT jsonb_array_elements_text(r.v -> 'eventIds')::uuid);
     v_names := ARRAY(
       SELECT e.event_name FROM unnest(v_ids) WITH ORDINALITY AS t(id, position)
-      JOIN stepwell.events e ON e.id = ANY (ARRAY[t.id]) AND e.tenant_id = p_tenant AND e.status = 'pending'
+      JOIN stepwell.events e ON e.id = ANY (ARRAY[t.id]) AND (e.tenant_id = p_tenant AND e.status = 'pending') IS TRUE
       ORDER BY t.position);
     IF cardinality(v_names) < cardinality(v_ids) THEN
       RAISE EXCEPTION 'an event was consumed by another wait' USING ERRCODE = 'SW006';
@@ -260,7 +266,7 @@ BEGIN
     UPDATE stepwell.events e
     SET status = 'consumed', consumed_by = (r.v ->> 'id')::uuid, match_no = t.position - 1
     FROM unnest(v_ids) WITH ORDINALITY AS t(id, position)
-    WHERE e.id = t.id;
+    WHERE e.id = ANY (ARRAY[t.id]);
   END LOOP;
 END $$;
 
@@ -287,12 +293,12 @@ BEGIN
   IF NOT FOUND THEN
     -- In a statement of its own: the insert may have waited for the twin, which it could not see.
     SELECT e.id INTO STRICT v_first FROM stepwell.events e
-    WHERE e.tenant_id = p_tenant AND e.event_name = p_name AND e.producer_event_id = p_producer;
+    WHERE e.producer_event_id = p_producer AND e.event_name = p_name AND (e.tenant_id = p_tenant) IS TRUE;
     RETURN json_build_object('eventId', v_first, 'duplicate', true);
   END IF;
   SELECT t.id, t.instance_id INTO v_wait, v_instance
   FROM stepwell.event_waits t
-  WHERE t.tenant_id = p_tenant AND t.correlation_key = p_key AND t.open AND p_name = ANY (t.event_names)
+  WHERE t.correlation_key = p_key AND (t.tenant_id = p_tenant) IS TRUE AND t.open AND p_name = ANY (t.event_names)
     AND NOT (t.join_kind = 'all' AND p_name = ANY (t.matched_names))
   ORDER BY t.ordinal LIMIT 1;
   IF v_wait IS NULL THEN
@@ -301,7 +307,7 @@ BEGIN
   SELECT i.state INTO v_state FROM stepwell.task_instances i
   WHERE i.id = v_instance AND (i.tenant_id = p_tenant) IS TRUE
   FOR NO KEY UPDATE;
-  SELECT * INTO w FROM stepwell.event_waits t WHERE t.id = v_wait AND t.tenant_id = p_tenant;
+  SELECT * INTO w FROM stepwell.event_waits t WHERE t.id = v_wait AND (t.tenant_id = p_tenant) IS TRUE;
   IF v_state IS NULL OR stepwell.is_terminal(v_state) OR NOT w.open THEN
     RAISE EXCEPTION 'a wait ended while an event came' USING ERRCODE = 'serialization_failure';
   END IF;
@@ -322,9 +328,9 @@ BEGIN
       'events', (
         SELECT coalesce(json_agg(json_build_object('eventName', e.event_name, 'producerEventId', e.producer_event_id,
           'payload', e.payload) ORDER BY e.match_no), '[]')
-        FROM stepwell.events e WHERE e.consumed_by = w.id AND e.tenant_id = p_tenant))
+        FROM stepwell.events e WHERE e.consumed_by = w.id AND (e.tenant_id = p_tenant) IS TRUE))
     FROM stepwell.event_waits w
-    WHERE w.instance_id = p_instance AND w.tenant_id = p_tenant AND w.block_id = p_block COLLATE "C"
+    WHERE w.instance_id = p_instance AND (w.tenant_id = p_tenant) IS TRUE AND w.block_id = p_block COLLATE "C"
       AND w.iteration = p_iteration COLLATE "C"
     ORDER BY w.ordinal DESC LIMIT 1);
 END $$;
@@ -339,7 +345,7 @@ BEGIN
       p.producer_event_id, 'payload', p.payload) ORDER BY p.ordinal), '[]')
     FROM (
       SELECT e.* FROM stepwell.events e
-      WHERE e.tenant_id = p_tenant AND e.correlation_key = p_key COLLATE "C" AND e.status = 'pending'
+      WHERE e.correlation_key = p_key COLLATE "C" AND (e.tenant_id = p_tenant) IS TRUE AND e.status = 'pending'
         AND e.event_name = ANY (ARRAY(SELECT jsonb_array_elements_text(p_names)))
       ORDER BY e.ordinal LIMIT p_limit
     ) p);
@@ -405,7 +411,7 @@ BEGIN
     SELECT json_build_object('contentType', b.content_type, 'size', b.size, 'sha256', b.sha256,
       'base64', CASE WHEN b.size <= p_max THEN translate(encode(b.bytes, 'base64'), E'\n', '') END)
     FROM stepwell.blobs b
-    WHERE b.instance_id = p_instance AND b.artifact_id = p_artifact COLLATE "C" AND b.tenant_id = p_tenant);
+    WHERE b.instance_id = p_instance AND b.artifact_id = p_artifact COLLATE "C" AND (b.tenant_id = p_tenant) IS TRUE);
 END $$;
 
 -- Secrets for steps (8.8). What is secret is sealed before it comes here; the key is not in the database.
