@@ -41,6 +41,10 @@ export class Intents {
     this.open.clear();
   }
 
+  has(key: string): boolean {
+    return this.open.has(key);
+  }
+
   /** True for an intent that no limit has a say in. */
   isCertain(key: string): boolean {
     return this.open.get(key)?.asking === null;
