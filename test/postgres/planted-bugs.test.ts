@@ -1,6 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
 import { auditEntry, frame, leaf, row, settleAs, turnOf } from '../support/turn-builder.ts';
-import { type TestDatabase, createTestDatabase } from '../support/postgres-database.ts';
 import {
   LEASE_MS,
   claim,
@@ -15,20 +13,8 @@ import {
   startClaimed,
 } from './acts.ts';
 import { rest, workerHasHook } from './hook-acts.ts';
-import { type Session, openSession } from './sessions.ts';
-import { MIGRATED_WITH_TEST_CLOCK } from './store-database.ts';
-
-/**
- * Each rule with the mistake it forbids: the mistake is planted into one function, and the same scene that holds on the
- * sound database must break on the planted one. A scene that holds on both proves nothing.
- */
-interface Bug {
-  readonly rule: string;
-  readonly in: string;
-  readonly replace: readonly (readonly [text: string, by: string])[];
-  /** True when the rule held. */
-  readonly scene: (one: Session, two: Session) => Promise<boolean>;
-}
+import { type Bug, describeBugs } from './plant.ts';
+import type { Session } from './sessions.ts';
 
 const ADVANCE_LEASE = `UPDATE stepwell.test_clock SET at = at + interval '${LEASE_MS} milliseconds'`;
 
@@ -252,40 +238,4 @@ const BUGS: readonly Bug[] = [
   },
 ];
 
-describe('planted bugs', () => {
-  const databases: TestDatabase[] = [];
-  afterAll(async () => {
-    for (const database of databases) await database.drop();
-  });
-
-  async function play(bug: Bug, planted: boolean): Promise<boolean> {
-    const database = await createTestDatabase(MIGRATED_WITH_TEST_CLOCK);
-    databases.push(database);
-    const [one, two] = [await openSession(database.url), await openSession(database.url)];
-    try {
-      if (planted) await plant(one, bug);
-      return await bug.scene(one, two);
-    } finally {
-      await one.end();
-      await two.end();
-    }
-  }
-
-  async function plant(session: Session, bug: Bug): Promise<void> {
-    const [found] = await session.rows(
-      'SELECT pg_get_functiondef(oid) AS text FROM pg_proc WHERE proname = $1',
-      [bug.in],
-    );
-    let text = String(found?.['text']);
-    for (const [from, to] of bug.replace) {
-      expect(text, `the text of ${bug.in} has changed`).toContain(from);
-      text = text.replace(from, to);
-    }
-    await session.rows(text);
-  }
-
-  it.each(BUGS.map((bug) => [bug.rule, bug] as const))('%s', async (_rule, bug) => {
-    expect(await play(bug, false)).toBe(true);
-    expect(await play(bug, true)).toBe(false);
-  });
-});
+describeBugs('the turn protocol', BUGS);
