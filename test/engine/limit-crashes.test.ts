@@ -27,8 +27,8 @@ describe('what limits gave, after a fault at every call of the store (RULINGS A3
       for (const kind of SINGLE_FAULTS) {
         const { world, end } = await runScenario(limited, (live) => planOf(live, at, kind));
         const where = `${kind} at call ${at}`;
-        expect(end, where).toEqual(calm.end);
-        expect(await taken(world), where).toEqual({ tokens: ATTEMPTS, resources: 1 });
+        expect({ where, end }).toEqual({ where, end: calm.end });
+        expect({ where, ...(await taken(world)) }).toEqual({ where, tokens: ATTEMPTS, resources: 1 });
       }
     }
   });

@@ -72,14 +72,19 @@ describe('resource pools (13.4, RULINGS B24)', () => {
       const world = await worldOf({ enabled: false });
       const failed = await world.untilEnded(await world.start(await world.publish([from(members)])));
       expect(failed).toMatchObject({ state: 'failed', failure: { blockId: 'a', error: { code } } });
-      const caught = { type: 'try_catch', id: 't', try_block: [from(members)], catch_block: [step('c', 'send')] };
+      const caught = {
+        type: 'try_catch',
+        id: 't',
+        try_block: [from(members)],
+        catch_block: [step('c', 'send')],
+      };
       expect((await world.untilEnded(await world.start(await world.publish([caught])))).state).toBe(
         'completed',
       );
     },
   );
 
-  it('it is taken after the rate token: a step that waits for a token holds no resource', async () => {
+  it('is taken after the rate token: a step that waits for a token holds no resource', async () => {
     const world = await worldOf({ resourceKey: 'r1', dailyCap: 5 });
     await world.store.putRateLimit({ tenantId: TENANT, resourceKey: 'mail', maxCount: 0, windowMs: 60_000 });
     await world.start(await world.publish([from({ rate_limit_key: 'mail' })]));

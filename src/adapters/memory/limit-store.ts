@@ -58,7 +58,8 @@ function ratePart(
   };
 }
 
-function rateView(tx: Tx, { grants, lastAt: _, ...row }: RateRow): RateLimit {
+function rateView(tx: Tx, full: RateRow): RateLimit {
+  const { grants, lastAt: _, ...row } = full;
   const live = grants.filter(({ at }) => at > tx.t - row.windowMs);
   const currentCount = live.reduce((sum, { count }) => sum + count, 0);
   return { ...row, currentCount, windowStart: live[0]?.at ?? null };
@@ -91,7 +92,8 @@ function breakerPart(run: Run): Pick<LimitStore, 'getBreaker' | 'listBreakers' |
   };
 }
 
-function breakerView({ probeInstanceId: _, ...row }: BreakerRow): Breaker {
+function breakerView(full: BreakerRow): Breaker {
+  const { probeInstanceId: _, ...row } = full;
   return row;
 }
 
@@ -164,7 +166,8 @@ function findPool(tx: Tx, tenantId: string | null, id: string): PoolRow | null {
   return pool !== undefined && (tenantId === null || pool.tenantId === tenantId) ? pool : null;
 }
 
-function resourceView({ tenantId: _, ...row }: ResourceRow): Resource {
+function resourceView(full: ResourceRow): Resource {
+  const { tenantId: _, ...row } = full;
   return row;
 }
 

@@ -90,8 +90,9 @@ export function failAttempt(
 }
 
 /** The next attempt is given what it needs anew: one token per attempt ([RET-7]). */
-function withoutTaken({ taken: _, ...leaf }: Leaf): Leaf {
-  return leaf;
+function withoutTaken(leaf: Leaf): Leaf {
+  const { taken: _, ...rest } = leaf;
+  return rest;
 }
 
 function mayRetry(draft: Draft, place: Place, policy: RetryPolicy, leaf: Leaf, failure: Failure): boolean {

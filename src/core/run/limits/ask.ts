@@ -125,8 +125,9 @@ function limitOf(denial: Denial, { rate = '', breaker, pool }: Takes): string {
 }
 
 /** The leaf as it is when the wait for a limit is over. */
-export function withoutLimit({ limit: _, ...leaf }: Leaf): Leaf {
-  return leaf;
+export function withoutLimit(leaf: Leaf): Leaf {
+  const { limit: _, ...rest } = leaf;
+  return rest;
 }
 
 /** RULINGS B24: without a resource that could ever be given there is nothing to wait for. */
