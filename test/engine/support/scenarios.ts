@@ -4,6 +4,7 @@ import type { Script } from './ledger.ts';
 import { scenariosAround } from './scenarios-around.ts';
 import { scenariosBeyond } from './scenarios-beyond.ts';
 import { scenariosOfItems } from './scenarios-items.ts';
+import { scenariosOfShape } from './scenarios-shape.ts';
 import { scenariosOfLimits } from './scenarios-limits.ts';
 import type { TestEngine } from './test-engine.ts';
 
@@ -212,6 +213,7 @@ export const scenarios: readonly Scenario[] = [
   },
   ...scenariosAround,
   ...scenariosBeyond,
+  ...scenariosOfShape,
   ...scenariosOfItems,
   ...scenariosOfLimits,
 ];

@@ -1,0 +1,3 @@
+import { describeShape } from './describe-shape.ts';
+
+describeShape('PGlite');
