@@ -140,10 +140,11 @@ describe('cleanup hooks in the engine', () => {
   it('take a turn each where an invocation runs one step only, and no more than one claim each', async () => {
     const world = new TestEngine({ scripts, settings: { maxStepsPerTurn: 1 } });
     world.boot();
-    const hooks = Array.from({ length: 25 }, (_, index) => step(`h${index}`, 'quick'));
+    const ids = Array.from({ length: 25 }, (_, index) => `h${index}`);
+    const hooks = ids.map((hook) => step(hook, 'quick'));
     const id = await world.start(await world.publish([step('x', 'refused')], members(...hooks)));
     await world.time.until(async () => (await world.outputs(id))['h24'] !== undefined, 60_000);
-    expect((await rowsOf(world, id)).slice(1)).toEqual(hooks.map(({ id: hook }) => `${String(hook)} hook 1`));
+    expect((await rowsOf(world, id)).slice(1)).toEqual(ids.map((hook) => `${hook} hook 1`));
   });
 
   it('write what they set in the store of the instance, with their row [HOOK-3] [H-5]', async () => {
@@ -178,137 +179,5 @@ describe('cleanup hooks in the engine', () => {
     expect(await world.store.listLogs(TENANT, id, 10)).toMatchObject([
       { blockId: 'p', level: 'warn', message: 'p is a parallel: only steps run as cleanup hooks' },
     ]);
-  });
-});
-
-describe('alerts in the engine', () => {
-  it('are one row, one webhook and one count, also for a run that rests [SLA-1] [SLA-3]', async () => {
-    const world = new TestEngine({ scripts });
-    const process = world.boot();
-    const sla = { max_runtime: 60_000 };
-    const id = await world.start(
-      await world.publish([step('g', 'quick', { wait_for_input: { prompt: '?' } })], { sla }),
-    );
-    await world.time.pass(50_000);
-    expect(process.engine.deps.counters.valueOf('orch8_sla_breached_total')).toBe(0);
-    await world.time.pass(600_000);
-    expect(await rowsOf(world, id)).toEqual(['_sla:runtime sla 1']);
-    expect(process.engine.deps.counters.valueOf('orch8_sla_breached_total')).toBe(1);
-    expect(await world.store.listWebhookOutbox(TENANT, 10)).toMatchObject([
-      { instanceId: id, eventType: 'instance.sla_breached', payload: { data: { state: 'waiting' } } },
-    ]);
-    expect(await world.view(id)).toMatchObject({ state: 'waiting', dueAt: null });
-    expect(await world.store.listJournal(TENANT, id, 10)).toMatchObject([{ kind: 'sla_breach' }]);
-  });
-
-  it('come on time for a paused run too, whoever paused it [SLA-1]', async () => {
-    const world = new TestEngine({ scripts });
-    world.boot();
-    const id = await world.start(
-      await world.publish([sleepStep('s', 900_000)], { sla: { max_runtime: 60_000 } }),
-    );
-    await world.time.pass(1000);
-    const pause = { kind: 'set_state' as const, state: 'paused' as const, nextFireAt: null };
-    await world.answered(world.operate(id, pause));
-    await world.time.pass(60_000);
-    expect(await rowsOf(world, id)).toEqual(['_sla:runtime sla 1']);
-    expect(await world.view(id)).toMatchObject({ state: 'paused', dueAt: null });
-  });
-});
-
-describe('interceptors in the engine', () => {
-  const invoke = (handler: string, params: JsonObject = {}): JsonObject => ({
-    handler,
-    params,
-    invoke: true,
-  });
-
-  it('are bounded to 5 s and change nothing when they fail [INT-5]', async () => {
-    const world = new TestEngine({ scripts: { ...scripts, stuck: { takesMs: 60_000 } } });
-    world.boot();
-    const id = await world.start(
-      await world.publish([step('a', 'quick'), step('b', 'quick')], {
-        interceptors: {
-          before_step: invoke('stuck'),
-          after_step: invoke('refused'),
-          on_complete: invoke('nobody'),
-        },
-      }),
-    );
-    const startedAt = world.time.now;
-    await world.untilState(id, 'completed');
-    expect(world.time.now - startedAt).toBe(10_000);
-    expect(await world.outputs(id)).toMatchObject({
-      '_interceptor:before:a': { _interceptor_error: '_interceptor:before:a did not finish within 5000 ms' },
-      '_interceptor:after:a': { _interceptor_error: 'no' },
-      '_interceptor:on_complete': { _interceptor_error: 'the handler nobody is not in this process' },
-      a: { did: 'a' },
-    });
-  });
-
-  it('cost no commit of their own, neither traces nor calls [INT-1] [INT-2]', async () => {
-    const blocks = [step('a', 'quick'), step('b', 'noop'), step('c', 'quick')];
-    const commits: number[] = [];
-    for (const interceptors of [
-      undefined,
-      {
-        before_step: { handler: 'quick' },
-        after_step: { handler: 'quick' },
-        on_complete: { handler: 'quick' },
-      },
-      { before_step: invoke('quick'), after_step: invoke('quick'), on_complete: invoke('quick') },
-    ]) {
-      const world = new TestEngine({ scripts });
-      world.boot();
-      const id = await world.start(
-        await world.publish(blocks, interceptors === undefined ? {} : { interceptors }),
-      );
-      await world.untilState(id, 'completed');
-      commits.push(world.sentCommits(id).length);
-    }
-    expect(commits).toEqual([commits[0], commits[0], commits[0]]);
-  });
-
-  it('see outputs of steps that are stored and of those that are not yet [INT-5]', async () => {
-    const world = new TestEngine({ scripts });
-    world.boot();
-    const id = await world.start(
-      await world.publish([step('a', 'quick'), sleepStep('n', 30_000), step('b', 'quick')], {
-        interceptors: {
-          after_step: invoke('transform', {
-            a: '{{outputs.a.did}}',
-            b: '{{outputs.b.did}}',
-            of: '{{step.id}}',
-          }),
-        },
-      }),
-    );
-    await world.untilState(id, 'completed');
-    const outputs = await world.outputs(id);
-    expect([
-      outputs['_interceptor:after:a'],
-      outputs['_interceptor:after:n'],
-      outputs['_interceptor:after:b'],
-    ]).toEqual([
-      { a: 'a', b: null, of: 'a' },
-      { a: 'a', b: null, of: 'n' },
-      { a: 'a', b: 'b', of: 'b' },
-    ]);
-  });
-
-  it('of signals are called once for each signal, and a write of theirs is dropped [INT-3] [INT-5]', async () => {
-    const world = new TestEngine({ scripts });
-    world.boot();
-    const id = await world.start(
-      await world.publish([sleepStep('n', 5000), step('g', 'get_state', { params: { key: 'k' } })], {
-        interceptors: { on_signal: invoke('set_state', { key: 'k', value: '{{signal.payload.n}}' }) },
-      }),
-    );
-    await world.time.pass(100);
-    for (const n of [1, 2]) await world.signal(id, 'custom:knock', { n });
-    await world.untilState(id, 'completed');
-    const rows = (await world.store.listOutputs(TENANT, id, { node: false, retry: false })) ?? [];
-    expect(rows.filter(({ blockId }) => blockId === '_interceptor:on_signal')).toHaveLength(2);
-    expect((await world.outputs(id))['g']).toEqual({ key: 'k', value: null });
   });
 });

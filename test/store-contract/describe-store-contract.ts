@@ -12,6 +12,7 @@ import { describeContextPatches } from './context-patches.ts';
 import { describeEvents } from './events.ts';
 import { describeFences } from './fences.ts';
 import { describeHandlerNames } from './handler-names.ts';
+import { describeAroundSteps } from './around-steps.ts';
 import { describeHooks } from './hooks.ts';
 import { describeInboxOrder } from './inbox-order.ts';
 import { describeInstanceReads } from './instance-reads.ts';
@@ -64,6 +65,7 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'reads of tasks': describeTaskReads,
   'names of handlers': describeHandlerNames,
   'cleanup hooks': describeHooks,
+  'traces, alerts and journal': describeAroundSteps,
   'reads of instances': describeInstanceReads,
   'the change feed': describeChangeFeed,
   'keys of tenants': describeApiKeys,

@@ -5,18 +5,14 @@ import { applyFacts } from '../../../src/core/run/facts.ts';
 import { endHooks, settleHooks } from '../../../src/core/run/hooks/end-hooks.ts';
 import { nextHook } from '../../../src/core/run/hooks/next-hook.ts';
 import { finishHook } from '../../../src/core/run/hooks/record-hook.ts';
-import {
-  invocationParams,
-  invocationReferences,
-} from '../../../src/core/run/interceptors/invocation-scope.ts';
-import { type Invocation, invocationBefore } from '../../../src/core/run/interceptors/traces.ts';
-import type { Json } from '../../../src/core/json.ts';
 import { Knowledge } from '../../../src/core/run/knowledge.ts';
 import { nextWake, settle, settleUntouched } from '../../../src/core/run/settle.ts';
 import type { Claim, TurnCommit } from '../../../src/ports/store/turn.ts';
 import { readNeeds } from '../../../src/engine/read-needs.ts';
-import { type CallEnd, callHandler } from './calls.ts';
+import { callHandler } from './calls.ts';
 import { checkCommitted } from './checks.ts';
+import { isFirstTry, onlyRepeatsIntents } from './crashes.ts';
+import { callWithBefore, invoke } from './invoke.ts';
 import type { Answer } from './script.ts';
 import { LEASE_MS, type World } from './world.ts';
 
@@ -298,46 +294,4 @@ async function commit(state: TurnState, settled: Settle | null): Promise<boolean
   else draft.withdraw();
   if (settled === null) takeInbox(state, verdict);
   return verdict.granted;
-}
-
-/** An invoked `before_step` is called right before the handler; its answer goes into the row of the outcome. */
-async function callWithBefore(world: World, draft: Draft, dispatch: Dispatch): Promise<CallEnd> {
-  const invocation = invocationBefore(draft, dispatch);
-  const before = invocation === null ? {} : { before: { output: await invoke(world, draft, invocation) } };
-  const { answer, at } = callHandler(world, draft, dispatch);
-  return { answer: { ...answer, ...before }, at };
-}
-
-/** Interceptors answer with what they were asked; those whose handler is `effect:broken` fail. */
-async function invoke(world: World, draft: Draft, invocation: Invocation): Promise<Json> {
-  while (!draft.knowledge.covers(invocationReferences(invocation))) {
-    const needs = draft.knowledge.takeNeeds();
-    if (needs !== null) await readNeeds(world.store, draft, needs);
-  }
-  const params = invocationParams(draft, invocation);
-  const { blockId, iteration, attempt, interceptor } = invocation;
-  world.invoked.push([blockId, iteration, attempt].join('|'));
-  if (!params.ok) return { _interceptor_error: params.error };
-  if (interceptor.handler === 'effect:broken') return { _interceptor_error: 'broken' };
-  return { asked: params.value };
-}
-
-/** What a commit says is lost once; the second try goes through. */
-function isFirstTry(world: World, turn: TurnCommit): boolean {
-  const rows = turn.rows.map((row) => [row.blockId, row.iteration, row.kind, row.attempt]);
-  const frames = turn.frames.map(({ frame }) => [frame.blockId, frame.branch, frame.iteration, frame.cursor]);
-  const said = [turn.instanceId, turn.runNo, rows, frames, turn.inboxDone, turn.settle?.state];
-  const key = JSON.stringify(said);
-  if (world.lost.has(key)) return false;
-  world.lost.add(key);
-  return true;
-}
-
-/** A crash after every commit that does no more than dispatch again would never let anything end. */
-function onlyRepeatsIntents(turn: TurnCommit): boolean {
-  const writes =
-    turn.rows.length + turn.inboxDone.length + turn.tasksCreated.length + turn.framesDeleted.length;
-  return (
-    writes === 0 && turn.frames.every((write) => ((write.intent ?? write.frame).leaf?.redeliveries ?? 0) > 0)
-  );
 }
