@@ -59,6 +59,20 @@ describe('the client commands', () => {
     expect((await stepwell('tree', id)).stdout).toContain('✔ agree');
   });
 
+  it('preview a move to another version, and make it', async () => {
+    const id = await startedId();
+    const published = await stepwell('publish', 'typo.json');
+    const target = /[0-9a-f-]{36}/.exec(published.stdout)?.[0] ?? '';
+    const { stdout } = await stepwell('migrate-instance', id, target, '--preview');
+    expect(stdout).toMatch(
+      /Dropped 1\n +- agree +waiting, cancels its gate not in the target\nNew 1\n +\+ say +pending/,
+    );
+    expect((await stepwell('migrate-instance', id, target)).stdout).toContain(`Moved ${id} to ${target}`);
+    expect((await stepwell('tree', id)).stdout).toContain('say');
+    const late = await stepwell('migrate-instance', id, '5b0c2f3e-91a4-4d1c-8f0e-6a7a2c1b9d44');
+    expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('not found')]);
+  });
+
   it('start the first instance again for a known key', async () => {
     await stepwell('publish', 'ask.json');
     const first = await stepwell('start', 'ask', '--key', 'k1', '--json');
