@@ -3,6 +3,7 @@ import { hasHooksToRun } from '../core/run/hooks/hooks-pending.ts';
 import { type ActiveTurns, createActiveTurns } from './active-turns.ts';
 import { localInstant } from './lease.ts';
 import { operate } from './operate.ts';
+import { resumeFrom } from './resume-from.ts';
 import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
 import type { Turn } from './turn.ts';
 import type { TurnEnd } from './turn-end.ts';
@@ -62,6 +63,7 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
     run: (claim, now) => active.run(claim, now),
     nudge: (target, withinMs = NUDGE_WITHIN_MS) => within(deps, look(target), withinMs),
     operate: (target, operation) => operateHere(deps, { turns, newLease, look }, target, operation),
+    resume: (target, order) => resumeFrom(deps, newLease(), target, order),
     onTurnEnd: (listener) => active.onEnd(listener),
     renewLeases: () => renewAll(deps, turns, settings.leaseMs),
     watchInboxes: () => watchAll(deps, turns),

@@ -9,8 +9,12 @@ import type { TurnReads } from './turn-reads.ts';
 const ITEMS_PER_READ = 100;
 
 /** Reads all that the core asked for and tells it. */
-export async function readNeeds(store: TurnReads, draft: Draft, needs: Needs): Promise<void> {
-  const key: InstanceKey = { tenantId: draft.record.tenantId, instanceId: draft.record.id };
+export async function readNeeds(
+  store: TurnReads,
+  draft: Draft,
+  needs: Needs,
+  key: InstanceKey = { tenantId: draft.record.tenantId, instanceId: draft.record.id },
+): Promise<void> {
   const [outputs, state] = await Promise.all([
     readOutputs(store, key, needs),
     readState(store, key, needs),

@@ -21,6 +21,7 @@ export function createRequestRunner(engine: FunctionEngine): RequestRunner {
     adopt: (claim) => runner.adopt(claim),
     nudge: (target, withinMs) => runner.nudge(target, withinMs),
     operate: (target, operation) => runner.operate(target, operation),
+    resume: (target, order) => runner.resume(target, order),
     async settled() {
       await invocation.idle();
       await engine.queue.settled();

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../core/json.ts';
 import type { InstanceState } from '../core/run/states.ts';
 import type { Claim } from '../ports/store/turn.ts';
+import type { ResumeAnswer, ResumeOrder } from './resume-order.ts';
 
 /**
  * Runs turns in this process. Use cases that accept a fact call it afterwards, so that the fact takes effect at once;
@@ -20,6 +21,8 @@ export interface TurnRunner {
   nudge(target: InstanceTarget, withinMs?: number): Promise<void>;
   /** Carries out an operator's command under a lease of its own; takes a live lease over where the command says so. */
   operate(target: InstanceTarget, operation: Operation): Promise<OperationAnswer>;
+  /** Lets a run that stands still go on from a block (20.2), under a lease of its own. */
+  resume(target: InstanceTarget, order: ResumeOrder): Promise<ResumeAnswer>;
 }
 
 /** `tenantId` null: an administrator who knows just the id. */

@@ -20,25 +20,30 @@ export function applyRows(
   if (turn.rows.length === 0) return row.lastRowAt;
   const createdAt = Math.max(tx.t, row.lastRowAt);
   turn.rows.forEach((newRow, ordinal) => {
-    const runNo = newRow.runNo ?? at.runNo;
-    const key = uniqueKey(newRow, runNo);
-    if (tx.db.outputKeys.of(row.id).has(key) || tx.db.outputs.of(row.id).has(newRow.id)) {
-      throw new Error(`The row ${key} is there already.`);
-    }
-    tx.db.outputKeys.of(row.id).put(key, newRow.id);
     const output: StoredOutput = {
       ...stored(newRow),
       instanceId: row.id,
-      runNo,
+      runNo: newRow.runNo ?? at.runNo,
       rev: at.rev,
       ordinal,
       outputSize: utf8Bytes(canonicalJson(newRow.output)),
       createdAt,
       supersededBy: null,
     };
-    tx.db.outputs.of(row.id).put(newRow.id, Object.freeze(output));
+    addRow(tx, output);
   });
   return createdAt;
+}
+
+/** Adds a live row. */
+export function addRow(tx: Tx, row: StoredOutput): void {
+  const key = uniqueKey(row, row.runNo);
+  const { outputKeys, outputs } = tx.db;
+  if (outputKeys.of(row.instanceId).has(key) || outputs.of(row.instanceId).has(row.id)) {
+    throw new Error(`The row ${key} is there already.`);
+  }
+  outputKeys.of(row.instanceId).put(key, row.id);
+  outputs.of(row.instanceId).put(row.id, Object.freeze(row));
 }
 
 function supersede(tx: Tx, turn: TurnCommit, rule: SupersedeRows, runNo: number): void {

@@ -22,7 +22,7 @@ const REMOVE_EXPIRED = 'SELECT stepwell.remove_expired_v1($1)';
 /** SQLSTATEs by which start_v1 undoes everything. */
 const KNOWN_KEY = 'SW001';
 const NONCE_USED = 'SW003';
-const NO_SEQUENCE = 'SW005';
+export const NO_SEQUENCE = 'SW005';
 
 type FactStore = Pick<AcceptStore, 'start' | 'signal' | 'patchContext' | 'removeExpired'>;
 
@@ -100,7 +100,7 @@ export function startPayload(request: StartRequest): object {
 }
 
 /** Members that are null or false are left out: the function reads an absent one as that. */
-function encodeInstance(instance: NewInstance): object {
+export function encodeInstance(instance: NewInstance): object {
   const { data, originalInput, ...rest } = instance;
   const said = Object.entries(rest).filter(([, value]) => value !== null && value !== false);
   return { ...Object.fromEntries(said), data, originalInput };

@@ -1,9 +1,13 @@
 import type { HistoryRow } from '../../core/run/fold/history-row.ts';
-import type { History, HistoryStore } from '../../ports/store/history.ts';
-import { isUuid, tenantCall } from './call.ts';
+import type { ForkAnswer, ForkRequest, History, HistoryStore } from '../../ports/store/history.ts';
+import { NO_SEQUENCE, encodeInstance } from './accept.ts';
+import { callOr, isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
 import { FRONTIER_OF } from './reads-instances.ts';
-import { type FrontierAnswer, answerOf, readFrontier } from './rows.ts';
+import { type FrontierAnswer, answerOf, readFrontier, storeFrame } from './rows.ts';
+import { encodeFrame, encodeRow } from './turn-payload.ts';
+
+const FORK = 'SELECT stepwell.fork_v1($1::jsonb)';
 
 const HISTORY = `
 SELECT json_build_object('frontier', ${FRONTIER_OF}, 'rows', stepwell.history_json(i.tenant_id, i.id))
@@ -40,6 +44,31 @@ export function createHistoryStore(driver: SqlDriver): HistoryStore {
         ? null
         : { ...readFrontier(answer.frontier), rows: answer.rows.map(readRow) };
     },
+    fork: (request) =>
+      callOr<ForkAnswer>(
+        async () => answerOf(await driver.query(FORK, [JSON.stringify(forkPayload(request))])),
+        { [NO_SEQUENCE]: () => 'not_found' },
+      ),
+  };
+}
+
+/** Members that say nothing are left out, as in a commit. */
+function forkPayload(request: ForkRequest): object {
+  const { source, instance, runNo, copied, rows, frames, stateAtRev, signals, journal } = request;
+  const root = frames.find(({ blockId }) => blockId === '');
+  const others = frames.filter((frame) => frame !== root);
+  return {
+    source: source.instanceId,
+    instance: encodeInstance(instance),
+    runNo,
+    copied: copied.map(({ blockId, rev, ordinal, copyId }) => [blockId, rev, ordinal, copyId]),
+    rows: rows.map((row, index) => encodeRow(row, 0, copied.length + index)),
+    frames: others.map((frame) => encodeFrame(frame, 0)),
+    signals,
+    journal: journal.map((entry) => ({ i: 0, ...entry })),
+    ...(root === undefined ? {} : { root: storeFrame(root) }),
+    ...(copied.length + rows.length === 0 ? {} : { history: true }),
+    ...(stateAtRev === null ? {} : { stateAtRev }),
   };
 }
 

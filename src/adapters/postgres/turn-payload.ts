@@ -1,6 +1,8 @@
 import { type Json, utf8Bytes } from '../../core/json.ts';
 import { isTerminal } from '../../core/run/states.ts';
 import type { GoBack } from '../../core/run/changes.ts';
+import type { Frame } from '../../core/run/frame.ts';
+import type { NewRow } from '../../core/run/output-row.ts';
 import type { CurrentStep, InstancePatch, TurnCommit } from '../../ports/store/turn.ts';
 import { addTakes, allSucceeded, encodeOutcome, succeededHandlers } from './limits-payload.ts';
 import { storeFrame } from './rows.ts';
@@ -160,13 +162,8 @@ function addRoot(encoded: Record<string, unknown>, turn: TurnCommit): void {
 function addFrames(payload: Payload, turn: TurnCommit, i: number): void {
   for (const { frame, intent } of turn.frames) {
     if (isRoot(frame)) continue;
-    const { blockId, iteration } = frame;
     payload.frames.push({
-      i,
-      blockId,
-      branch: frame.branch ?? -1,
-      iteration,
-      frame: storeFrame(frame),
+      ...encodeFrame(frame, i),
       ...(intent === null ? {} : { intent: storeFrame(intent) }),
     });
   }
@@ -175,22 +172,31 @@ function addFrames(payload: Payload, turn: TurnCommit, i: number): void {
   }
 }
 
+/** A frame of the turn at place `i` that is not the root list's. */
+export function encodeFrame(frame: Frame, i: number): object {
+  const { blockId, branch, iteration } = frame;
+  return { i, blockId, branch: branch ?? -1, iteration, frame: storeFrame(frame) };
+}
+
 function addRows(payload: Payload, turn: TurnCommit, i: number): void {
-  turn.rows.forEach((row, n) => {
-    payload.rows.push({
-      i,
-      n,
-      id: row.id,
-      blockId: row.blockId,
-      iteration: row.iteration,
-      kind: row.kind,
-      attempt: row.attempt,
-      output: row.output,
-      size: utf8Bytes(JSON.stringify(row.output)),
-      ...(row.startedAt === null ? {} : { startedAt: row.startedAt }),
-      ...(row.runNo === undefined ? {} : { runNo: row.runNo }),
-    });
-  });
+  for (const [n, row] of turn.rows.entries()) payload.rows.push(encodeRow(row, i, n));
+}
+
+/** A row of the turn at place `i`, with its ordinal. */
+export function encodeRow(row: NewRow, i: number, n: number): object {
+  return {
+    i,
+    n,
+    id: row.id,
+    blockId: row.blockId,
+    iteration: row.iteration,
+    kind: row.kind,
+    attempt: row.attempt,
+    output: row.output,
+    size: utf8Bytes(JSON.stringify(row.output)),
+    ...(row.startedAt === null ? {} : { startedAt: row.startedAt }),
+    ...(row.runNo === undefined ? {} : { runNo: row.runNo }),
+  };
 }
 
 function addMore(payload: Payload, turn: TurnCommit, i: number): void {

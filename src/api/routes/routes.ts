@@ -14,6 +14,7 @@ import { instanceRoutes } from './instances.ts';
 import { limitRoutes } from './limits.ts';
 import { manyInstancesRoutes } from './many-instances.ts';
 import { poolRoutes } from './pools.ts';
+import { runOperationRoutes } from './run-operations.ts';
 import { sequenceRoutes } from './sequences.ts';
 import { serviceRoutes } from './service.ts';
 import { sessionRoutes } from './sessions.ts';
@@ -34,6 +35,7 @@ export const ROUTES: readonly Route[] = [
   ...instanceReadRoutes,
   ...instanceActionRoutes,
   ...instanceShapeRoutes,
+  ...runOperationRoutes,
   ...approvalRoutes,
   ...workerTaskRoutes,
   ...workerReadRoutes,

@@ -17,7 +17,7 @@ export const StatePatchBody = z.object({ state: InstanceStateName, next_fire_at:
  * The name of a signal as the engine keeps it. On the wire it is one of four words, `custom:<name>`, or
  * `{"custom": "<name>"}`; any other text is a typing error and never becomes a custom signal ([SIG-1]).
  */
-const SignalType = JsonValue.transform((wire, context) => {
+export const SignalType = JsonValue.transform((wire, context) => {
   if (isJsonObject(wire)) {
     const name = member(wire, 'custom');
     if (typeof name === 'string') return `custom:${name}`;

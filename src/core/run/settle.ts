@@ -156,7 +156,7 @@ function pollingLoops(draft: Draft): readonly number[] {
 }
 
 /** Tasks, gates, events and children that are open: what a waiting instance hangs on (DESIGN promise 2). */
-function openWaits(draft: Draft): number {
+export function openWaits(draft: Draft): number {
   return waitingLeaves(draft).filter((wait) => OUTSIDE.has(wait.reason)).length;
 }
 

@@ -31,6 +31,6 @@ export function supersedePending(
 }
 
 /** True when a pass is the given one or lies inside it; the empty path encloses all passes. */
-function isWithin(iteration: string, outer: string | null): boolean {
+export function isWithin(iteration: string, outer: string | null): boolean {
   return outer === null || outer === '' || iteration === outer || iteration.startsWith(`${outer}/`);
 }

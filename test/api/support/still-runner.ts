@@ -44,6 +44,7 @@ export function createStillRunner(store: Store): StillRunner {
       runner.nudged.push(target);
       return Promise.resolve();
     },
+    resume: () => Promise.resolve({ status: 'busy' }),
     operate: async ({ tenantId, instanceId }, operation) => {
       const instance = await store.getInstance(tenantId, instanceId);
       if (instance === null) return { status: 'not_found' };

@@ -100,7 +100,10 @@ function missingItems({ levels }: Target, frames: ReadonlyMap<string, Frame>): R
     }
     // Their failures are stored aside under the run in which they failed.
     if (detail.kind === 'fan_out' && (detail.failed > 0 || detail.again.length > 0)) {
-      return refused('set_aside', `other items of ${owner.id} failed and were tolerated: go back to ${owner.id}`);
+      return refused(
+        'set_aside',
+        `other items of ${owner.id} failed and were tolerated: go back to ${owner.id}`,
+      );
     }
   }
   return null;

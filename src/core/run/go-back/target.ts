@@ -62,7 +62,16 @@ export function findTarget(
     const { listIndex, index, block } = at;
     const hasItemFrames = owner?.type === 'for_each' && fansOut(owner);
     const concurrent = owner?.type === 'for_each' && isConcurrent(owner);
-    levels.push({ owner, listIndex, iteration: path, pass, hasItemFrames, isConcurrent: concurrent, index, block });
+    levels.push({
+      owner,
+      listIndex,
+      iteration: path,
+      pass,
+      hasItemFrames,
+      isConcurrent: concurrent,
+      index,
+      block,
+    });
   }
   if (iteration !== null && iteration !== path) return err(badPath(blockId, path, iteration));
   return ok({ levels });

@@ -1,0 +1,56 @@
+import { canonicalJson } from '../core/json.ts';
+import type { OutputRow } from '../core/run/output-row.ts';
+import type { InstanceState } from '../core/run/states.ts';
+import { ok, type Result } from '../core/result.ts';
+import { notFound, type Refusal } from './refusal.ts';
+import type { Caller, UseCaseDeps } from './use-case.ts';
+
+export interface Comparison {
+  readonly leftState: InstanceState;
+  readonly rightState: InstanceState;
+  readonly onlyLeft: readonly string[];
+  readonly onlyRight: readonly string[];
+  readonly differing: readonly string[];
+  readonly matchingCount: number;
+}
+
+/** Compares two runs by the latest real output of each block (http-api.md 6.9). 404 when either is unknown. */
+export async function compareInstances(
+  deps: UseCaseDeps,
+  caller: Caller,
+  left: string,
+  right: string,
+): Promise<Result<Comparison, Refusal>> {
+  const [one, other] = await Promise.all([outcomeOf(deps, caller, left), outcomeOf(deps, caller, right)]);
+  if (one === null) return notFound('instance', left);
+  if (other === null) return notFound('instance', right);
+  const both = [...one.outputs.keys()].filter((id) => other.outputs.has(id));
+  const differing = both.filter((id) => one.outputs.get(id) !== other.outputs.get(id));
+  return ok({
+    leftState: one.state,
+    rightState: other.state,
+    onlyLeft: [...one.outputs.keys()].filter((id) => !other.outputs.has(id)),
+    onlyRight: [...other.outputs.keys()].filter((id) => !one.outputs.has(id)),
+    differing,
+    matchingCount: both.length - differing.length,
+  });
+}
+
+async function outcomeOf(
+  deps: UseCaseDeps,
+  { tenantId }: Caller,
+  id: string,
+): Promise<{ readonly state: InstanceState; readonly outputs: ReadonlyMap<string, string> } | null> {
+  const [view, rows] = await Promise.all([
+    deps.store.getInstance(tenantId, id),
+    deps.store.listOutputs(tenantId, id, { node: false, retry: false }),
+  ]);
+  if (view === null || rows === null) return null;
+  const real = rows.filter(isReal);
+  return { state: view.state, outputs: new Map(real.map((row) => [row.blockId, canonicalJson(row.output)])) };
+}
+
+/** What a block put out, and no trace or bookkeeping of it. */
+function isReal({ kind }: OutputRow): boolean {
+  return kind === 'result' || kind === 'escalation';
+}
