@@ -125,14 +125,17 @@ BEGIN
 END $$;
 
 -- Takes rows out of the lists (RULINGS B1); before the rows of the same commit are written, so that these stay.
--- A rule about one pass reads that pass only: it is one range of the index, since '/' is followed by '0'.
+-- A rule about one pass reads that pass only, so that it costs the same however many there are. Row by row: a plan that
+-- joined them would read all rows of the instance.
 CREATE FUNCTION stepwell.supersede_rows(p_specs jsonb, a stepwell.checked_turn[]) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   r record;
+  o record;
 BEGIN
   FOR r IN
-    SELECT s.v, t.instance_id, t.tenant_id, t.run_no, coalesce(s.v ->> 'iteration', '') AS pass,
+    SELECT t.instance_id, t.tenant_id, t.run_no, coalesce(s.v ->> 'iteration', '') AS pass,
+      (s.v -> 'keepLatest')::boolean AS keeps_latest,
       ARRAY(SELECT jsonb_array_elements_text(s.v -> 'blockIds')) AS blocks,
       ARRAY(SELECT jsonb_array_elements_text(s.v -> 'kinds')) AS kinds
     FROM jsonb_array_elements(p_specs) AS s(v)
@@ -142,23 +145,20 @@ BEGIN
       WHERE e.instance_id = t.instance_id AND e.tenant_id = t.tenant_id
         AND e.key = ANY (ARRAY(SELECT jsonb_array_elements_text(s.v -> 'unlessStored')))))
   LOOP
-    UPDATE stepwell.block_outputs o
-    SET superseded_by = r.run_no
-    FROM (
+    FOR o IN
       SELECT c.block_id, c.rev, c.ordinal FROM unnest(r.blocks) AS b(block_id)
       CROSS JOIN LATERAL stepwell.rows_within(r.tenant_id, r.instance_id, b.block_id, r.pass) c
-      WHERE r.pass <> '' AND c.kind = ANY (r.kinds)
-      UNION ALL
-      SELECT c.block_id, c.rev, c.ordinal FROM stepwell.block_outputs c
-      WHERE r.pass = '' AND c.instance_id = r.instance_id AND c.tenant_id = r.tenant_id AND c.superseded_by IS NULL
-        AND c.block_id = ANY (r.blocks) AND c.kind = ANY (r.kinds)
-    ) hit
-    WHERE o.instance_id = ANY (ARRAY[r.instance_id]) AND o.block_id = ANY (ARRAY[hit.block_id])
-      AND o.rev = hit.rev AND o.ordinal = hit.ordinal AND o.tenant_id = r.tenant_id
-      AND NOT ((r.v -> 'keepLatest')::boolean AND NOT EXISTS (
+      WHERE c.kind = ANY (r.kinds)
+    LOOP
+      CONTINUE WHEN r.keeps_latest AND NOT EXISTS (
         SELECT 1 FROM stepwell.block_outputs later
-        WHERE later.instance_id = o.instance_id AND later.block_id = o.block_id AND later.superseded_by IS NULL
-          AND later.kind = ANY (r.kinds) AND (later.rev, later.ordinal) > (o.rev, o.ordinal)));
+        WHERE later.instance_id = r.instance_id AND later.block_id = o.block_id AND later.superseded_by IS NULL
+          AND later.kind = ANY (r.kinds) AND (later.rev, later.ordinal) > (o.rev, o.ordinal));
+      UPDATE stepwell.block_outputs c
+      SET superseded_by = r.run_no
+      WHERE c.instance_id = r.instance_id AND c.tenant_id = r.tenant_id AND c.block_id = o.block_id
+        AND c.rev = o.rev AND c.ordinal = o.ordinal;
+    END LOOP;
   END LOOP;
 END $$;
 

@@ -1,6 +1,28 @@
 -- Reads of blocks that run many items side by side. Each goes by the pass of the item, so that what it costs does not
--- depend on how many items there are: a pass and what lies inside it are one range of the index of live rows, because '/'
--- is followed by '0'.
+-- depend on how many items there are.
+
+-- The live rows of a block in a pass and in the passes inside it, in all passes for the empty one. A pass is one range of
+-- the index of live rows, because '/' is followed by '0'. The order asks for that index (all others would have to sort),
+-- and its predicate is repeated because a plan for any block could not do without.
+CREATE FUNCTION stepwell.rows_within(p_tenant text, p_instance uuid, p_block text, p_pass text)
+RETURNS SETOF stepwell.block_outputs
+LANGUAGE plpgsql STABLE ROWS 4
+SET enable_sort = off SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+  IF p_pass = '' THEN
+    RETURN QUERY
+    SELECT o.* FROM stepwell.block_outputs o
+    WHERE o.instance_id = p_instance AND o.tenant_id = p_tenant AND o.block_id = p_block AND o.superseded_by IS NULL;
+  ELSE
+    RETURN QUERY
+    SELECT o.* FROM stepwell.block_outputs o
+    WHERE o.instance_id = p_instance AND o.tenant_id = p_tenant AND o.block_id = p_block
+      AND o.iteration >= p_pass AND o.iteration < p_pass || '0'
+      AND (o.iteration = p_pass OR starts_with(o.iteration, p_pass || '/'))
+      AND o.superseded_by IS NULL AND o.block_id <> '_interceptor:on_signal'
+    ORDER BY o.iteration;
+  END IF;
+END $$;
 
 -- The latest visible row per block as one pass sees it; p_wanted is a list of [pass, block].
 CREATE FUNCTION stepwell.read_outputs_within_v1(p_tenant text, p_instance uuid, p_wanted jsonb) RETURNS json
@@ -13,17 +35,9 @@ BEGIN
       SELECT e.v ->> 0 AS pass, e.v ->> 1 AS block_id FROM jsonb_array_elements(p_wanted) AS e(v)
     ) w
     CROSS JOIN LATERAL (
-      SELECT r.output
-      FROM (
-        SELECT o.output, o.rev, o.ordinal
-        FROM stepwell.block_outputs o
-        WHERE o.instance_id = p_instance AND o.tenant_id = p_tenant AND o.block_id = w.block_id COLLATE "C"
-          AND o.iteration >= w.pass COLLATE "C" AND o.iteration < (w.pass || '0') COLLATE "C"
-          AND (o.iteration = w.pass COLLATE "C" OR starts_with(o.iteration, w.pass || '/'))
-          AND o.superseded_by IS NULL AND o.kind NOT IN ('node', 'retry', 'interceptor', 'sla')
-        OFFSET 0
-      ) r
-      ORDER BY r.rev DESC, r.ordinal DESC LIMIT 1
+      SELECT o.output FROM stepwell.rows_within(p_tenant, p_instance, w.block_id, w.pass) o
+      WHERE o.kind NOT IN ('node', 'retry', 'interceptor', 'sla')
+      ORDER BY o.rev DESC, o.ordinal DESC LIMIT 1
     ) l);
 END $$;
 
@@ -66,22 +80,15 @@ BEGIN
       WHERE s.instance_id = p_instance AND s.tenant_id = p_tenant AND s.key = n.failed COLLATE "C" AND s.first_index = 0
     ) f ON true
     LEFT JOIN LATERAL (
-      SELECT r.block_id, r.output
-      FROM (
-        SELECT b.block_id, o.output, o.rev, o.ordinal, b.position
-        FROM jsonb_array_elements_text(p -> 'blocks') WITH ORDINALITY AS b(block_id, position)
-        CROSS JOIN LATERAL (
-          SELECT c.output, c.rev, c.ordinal
-          FROM stepwell.block_outputs c
-          WHERE c.instance_id = p_instance AND c.tenant_id = p_tenant AND c.block_id = b.block_id COLLATE "C"
-            AND c.iteration >= n.pass COLLATE "C" AND c.iteration < (n.pass || '0') COLLATE "C"
-            AND (c.iteration = n.pass COLLATE "C" OR starts_with(c.iteration, n.pass || '/'))
-            AND c.superseded_by IS NULL AND c.kind IN ('result', 'escalation')
-          OFFSET 0
-        ) o
-      ) r
-      ORDER BY r.position DESC, r.rev DESC, r.ordinal DESC LIMIT 1
+      SELECT o.block_id, o.output
+      FROM jsonb_array_elements_text(p -> 'blocks') WITH ORDINALITY AS b(block_id, position)
+      CROSS JOIN LATERAL stepwell.rows_within(p_tenant, p_instance, b.block_id, n.pass) o
+      WHERE o.kind IN ('result', 'escalation')
+      ORDER BY b.position DESC, o.rev DESC, o.ordinal DESC LIMIT 1
     ) l ON f.data IS NULL);
 END $$;
 
 CALL stepwell.protect_new();
+
+-- The tree reads them as well.
+GRANT EXECUTE ON FUNCTION stepwell.rows_within(text, uuid, text, text) TO stepwell_app;

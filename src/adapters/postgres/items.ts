@@ -17,14 +17,9 @@ SELECT coalesce((
     'node', CASE WHEN l.kind = 'node' THEN l.output END) ORDER BY l.rev, l.ordinal)
   FROM jsonb_array_elements($3::jsonb) AS w(v)
   CROSS JOIN LATERAL (
-    SELECT r.* FROM (
-      SELECT o.* FROM stepwell.block_outputs o
-      WHERE o.instance_id = i.id AND o.tenant_id = i.tenant_id AND o.block_id = (w.v ->> 1) COLLATE "C"
-        AND o.iteration >= (w.v ->> 0) COLLATE "C" AND o.iteration < ((w.v ->> 0) || '0') COLLATE "C"
-        AND (o.iteration = (w.v ->> 0) COLLATE "C" OR starts_with(o.iteration, (w.v ->> 0) || '/'))
-        AND o.superseded_by IS NULL AND o.kind IN ('result', 'node')
-      OFFSET 0
-    ) r ORDER BY r.rev DESC, r.ordinal DESC LIMIT 1
+    SELECT o.* FROM stepwell.rows_within(i.tenant_id, i.id, w.v ->> 1, w.v ->> 0) o
+    WHERE o.kind IN ('result', 'node')
+    ORDER BY o.rev DESC, o.ordinal DESC LIMIT 1
   ) l), '[]')
 FROM stepwell.task_instances i WHERE ($1::text IS NULL OR i.tenant_id = $1) AND i.id = $2`;
 
