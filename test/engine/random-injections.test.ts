@@ -10,7 +10,7 @@ import { Dice, dice } from './support/random-document.ts';
 import { inject, treeOf } from './support/reshaping.ts';
 import { START_AT, TENANT, TestEngine } from './support/test-engine.ts';
 
-const RUNS = Number(process.env['STEPWELL_TEST_INJECTIONS'] ?? 200);
+const RUNS = Number(process.env['STEPWELL_TEST_INJECTIONS'] ?? 120);
 const SEED = Number(process.env['STEPWELL_TEST_SEED'] ?? 20_270_401);
 const HOUR_MS = 3_600_000;
 

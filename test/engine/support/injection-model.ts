@@ -18,7 +18,7 @@ export class InjectionModel {
   }
 
   private learn(block: JsonObject): string {
-    const root = String(block['id']);
+    const root = idOf(block);
     for (const id of idsIn(block)) this.rootOf.set(id, root);
     return root;
   }
@@ -45,10 +45,16 @@ export class InjectionModel {
   }
 }
 
+function idOf(block: JsonObject): string {
+  const { id } = block;
+  if (typeof id !== 'string') throw new Error('a block without an id');
+  return id;
+}
+
 function idsIn(value: Json): readonly string[] {
   if (isJsonArray(value)) return value.flatMap(idsIn);
   if (!isJsonObject(value)) return [];
-  const own = typeof value['type'] === 'string' ? [String(value['id'])] : [];
+  const own = typeof value['type'] === 'string' ? [idOf(value)] : [];
   return [...own, ...Object.values(value).flatMap(idsIn)];
 }
 
