@@ -4,7 +4,7 @@ import { effectivePlan } from '../core/run/reshape/injection.ts';
 import type { CatalogStore } from '../ports/store/catalog.ts';
 import type { ShapeStore } from '../ports/store/shape.ts';
 import { planOf } from './read-plan.ts';
-import { shapeUpTo } from './read-shape.ts';
+import { shapeUpTo } from './shape-up-to.ts';
 
 const BYTES_MAX = 64 * 1024 * 1024;
 

@@ -1,6 +1,6 @@
-import type { Plan, PlanShape } from '../core/run/plan.ts';
+import type { Plan } from '../core/run/plan.ts';
 import type { InstanceRecord } from '../core/run/record.ts';
-import { carriedOver, type Injection, readInjection } from '../core/run/reshape/injection.ts';
+import { readInjection } from '../core/run/reshape/injection.ts';
 import type { PendingChange } from '../core/run/reshape/shape-state.ts';
 import type { ShapeChange, ShapeStore } from '../ports/store/shape.ts';
 import type { Definitions } from './definitions.ts';
@@ -44,19 +44,4 @@ async function pendingChange(
       return { kind: 'migrate', change: number, target: to };
     }
   }
-}
-
-/** What the changes up to a number have made of a run; refused ones have made nothing. */
-export function shapeUpTo(base: Plan, changes: readonly ShapeChange[], upTo: number): PlanShape {
-  let injections: readonly Injection[] = [];
-  let wasMigrated = false;
-  for (const { number, change, refused } of changes) {
-    if (number > upTo || refused !== null) continue;
-    if (change.kind === 'inject') injections = [...injections, readInjection(base, change)];
-    else {
-      injections = carriedOver(injections, change.replaced);
-      wasMigrated = true;
-    }
-  }
-  return { injections, wasMigrated };
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json.ts';
-import type { InjectionPlace } from '../../core/run/reshape/injection.ts';
+import type { InjectionPlace } from '../../core/run/reshape/injected.ts';
 import type {
   ChangeAnswer,
   ChangeRequest,

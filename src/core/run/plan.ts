@@ -3,7 +3,7 @@ import type { Block, SequenceDocument } from '../definition/document.ts';
 import { type Json, member } from '../json.ts';
 import { isConcurrent } from './blocks/items.ts';
 import type { Frame } from './frame.ts';
-import type { Injection } from './reshape/injection.ts';
+import type { PlanShape } from './reshape/injected.ts';
 import { inRunOrder } from './run-order.ts';
 
 /** A block with its place. `listIndex` says which list of the parent it stands in (sequences.md 7.2). */
@@ -29,13 +29,6 @@ export interface Plan {
   readonly shape?: PlanShape;
   /** The `for_each` blocks whose items run side by side. */
   readonly concurrent: ReadonlySet<string>;
-}
-
-export interface PlanShape {
-  /** In the order in which they were made ([OP-10]). */
-  readonly injections: readonly Injection[];
-  /** The run came from another sequence: blocks that are new to it may have rows of an earlier time. */
-  readonly wasMigrated: boolean;
 }
 
 /** Compiles a valid document. */
@@ -64,10 +57,7 @@ export function compilePlan(document: SequenceDocument): Plan {
 function aroundReferences(document: SequenceDocument): readonly References[] {
   const hooks = [...(document.on_failure ?? []), ...(document.on_cancel ?? [])];
   const invoked = Object.values(document.interceptors ?? {}).filter(({ invoke }) => invoke === true);
-  return [
-    ...hooks.map(blockReferences),
-    ...invoked.map(({ params }) => templateReferences(params ?? null)),
-  ];
+  return [...hooks.map(blockReferences), ...invoked.map(({ params }) => templateReferences(params ?? null))];
 }
 
 /** The lists of a composite, in the order of their indexes; none for a leaf. */
@@ -138,7 +128,7 @@ export function currentList(plan: Plan, frame: Frame): readonly Block[] {
 }
 
 /** The list that a frame works on, as it stands in the document. */
-export function listOf(plan: Plan, frame: Frame): readonly Block[] {
+function listOf(plan: Plan, frame: Frame): readonly Block[] {
   if (frame.detail.kind === 'root') return plan.document.blocks;
   // A joining frame has no list of its own; its branches have frames.
   if (isJoin(frame)) return [];

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../core/json.ts';
-import type { InjectionPlace } from '../../core/run/reshape/injection.ts';
+import type { InjectionPlace } from '../../core/run/reshape/injected.ts';
 import type { InstanceKey } from './reads.ts';
 
 /** What a run is made of: injected blocks and migrations (sequences.md 20.4, 20.5), and checkpoints (20.6). */

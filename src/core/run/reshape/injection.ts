@@ -4,30 +4,11 @@ import { serialiseBlock, serialiseSequence } from '../../definition/serialise.ts
 import type { Block } from '../../definition/document.ts';
 import { type Json, type JsonObject, isJsonArray } from '../../json.ts';
 import { type Result, err, ok } from '../../result.ts';
-import { type Plan, type PlanShape, compilePlan } from '../plan.ts';
-
-/**
- * Where injected blocks stand. `position` is an index in the effective root list at the time of the injection, null for
- * the end. The neighbours of that time say where the blocks belong after a migration has changed the list around them.
- */
-export interface InjectionPlace {
-  readonly position: number | null;
-  readonly before: string | null;
-  readonly after: string | null;
-}
-
-export interface Injection extends InjectionPlace {
-  readonly blocks: readonly Block[];
-}
-
-/** An injection as it is stored, in the stored form of blocks. */
-export interface NewInjection extends InjectionPlace {
-  readonly id: string;
-  readonly blocks: readonly JsonObject[];
-}
+import { type Plan, compilePlan } from '../plan.ts';
+import type { Injection, InjectionPlace, NewInjection, PlanShape } from './injected.ts';
 
 /** A root list with blocks injected into it ([OP-10]). */
-export function injectedInto(root: readonly Block[], injection: Injection): readonly Block[] {
+function injectedInto(root: readonly Block[], injection: Injection): readonly Block[] {
   return root.toSpliced(indexOf(root, injection), 0, ...injection.blocks);
 }
 

@@ -1,6 +1,6 @@
 import type { Shape } from '../record.ts';
 import type { Plan } from '../plan.ts';
-import type { Injection, NewInjection } from './injection.ts';
+import type { Injection, NewInjection } from './injected.ts';
 
 /** A change that was accepted and is not in the frames yet. */
 export type PendingChange =
