@@ -131,6 +131,18 @@ describe('self_modify (handlers.md 8.1)', () => {
     expect((await engine.untilEnded(broken)).state).toBe('failed');
   });
 
+  it('is refused in a cleanup hook, after which nothing runs', async () => {
+    const engine = world();
+    const sequence = await engine.publish([step('a', 'fail', { params: { message: 'no' } })], {
+      on_failure: [modify('m', [step('x', 'quick')])],
+    });
+    const id = await engine.start(sequence);
+    await engine.untilEnded(id);
+    await engine.time.pass(1_000);
+    expect((await engine.outputs(id))['m']).toMatchObject({ __error__: true, code: 'INVALID_BLOCKS' });
+    expect(await engine.store.listShapeChanges({ tenantId: TENANT, instanceId: id })).toEqual([]);
+  });
+
   it('two at the same instant, and one from outside, are all injected, each once [OP-12]', async () => {
     const engine = world();
     const id = await engine.start(

@@ -1,5 +1,6 @@
 import { type JsonObject, canonicalJson, utf8Bytes } from '../../json.ts';
 import type { Draft } from '../draft.ts';
+import { currentList } from '../plan.ts';
 import { errorSummary } from '../failures.ts';
 import { type FailedLeaf, ROOT_KEY } from '../frame.ts';
 import type { TerminalState } from '../states.ts';
@@ -45,7 +46,9 @@ function hooksOf(draft: Draft, end: TerminalState, failures: readonly FailedLeaf
 
 /** [CERR-4]. */
 function errorOf(draft: Draft, failures: readonly FailedLeaf[]): JsonObject {
-  const root = draft.plan.document.blocks[draft.frames.get(ROOT_KEY)?.cursor ?? 0];
+  const list = draft.frames.get(ROOT_KEY);
+  const root =
+    list === undefined ? draft.plan.document.blocks[0] : currentList(draft.plan, list)[list.cursor];
   const error = {
     failed_blocks: root === undefined ? [] : [root.id],
     source: 'instance',

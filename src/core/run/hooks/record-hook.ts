@@ -7,9 +7,10 @@ import type { TaskOutcome } from '../record.ts';
 import type { HookTask, HooksPending } from './hooks-pending.ts';
 
 /** [HOOK-3]: what became of a hook, and with the same commit the next one's turn. The state of the instance stays. */
-export function finishHook(draft: Draft, hookId: string, outcome: Answer['outcome']): void {
+export function finishHook(draft: Draft, hookId: string, answered: Answer['outcome']): void {
   const hooks = draft.record.hooks;
   if (hooks === undefined || hooks === null) return;
+  const outcome = answered.ok && answered.injects !== undefined ? NO_INJECTION : answered;
   addHookRow(draft, { blockId: hookId, runNo: hooks.runNo }, outcome);
   if (outcome.ok) {
     if (outcome.outside !== undefined) draft.outside.add(outcome.outside);
@@ -21,6 +22,12 @@ export function finishHook(draft: Draft, hookId: string, outcome: Answer['outcom
   draft.countResult({ shielded: true });
   moveOn(draft, hooks);
 }
+
+/** The run has ended: nobody would run the blocks ([OP-12]). */
+const NO_INJECTION = {
+  ok: false,
+  failure: { message: 'a cleanup hook cannot inject blocks', retryable: false, code: 'INVALID_BLOCKS' },
+} as const;
 
 /** The hook at the cursor has had its turn. */
 export function moveOn(draft: Draft, hooks: HooksPending, more: Partial<HooksPending> = {}): void {
