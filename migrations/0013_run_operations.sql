@@ -87,7 +87,7 @@ BEGIN
   SELECT (c.v ->> 3)::uuid, v_id, 1, o.created_at, o.started_at, o.run_no, c.position - 1, o.attempt, o.output_size,
     o.tenant_id, o.block_id, o.iteration, o.kind, o.output
   FROM jsonb_array_elements(p -> 'copied') WITH ORDINALITY AS c(v, position)
-  JOIN stepwell.block_outputs o ON o.instance_id = v_source AND o.block_id = c.v ->> 0 COLLATE "C"
+  JOIN stepwell.block_outputs o ON o.instance_id = v_source AND o.block_id = (c.v ->> 0)
     AND o.rev = (c.v ->> 1)::bigint AND o.ordinal = (c.v ->> 2)::integer AND (o.tenant_id = v_tenant) IS TRUE;
   GET DIAGNOSTICS v_rows = ROW_COUNT;
   IF v_rows <> jsonb_array_length(p -> 'copied') THEN

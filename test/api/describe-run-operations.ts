@@ -1,0 +1,331 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json.ts';
+import { nextId } from '../support/turn-builder.ts';
+import type { Body, Reply } from './support/api-fixture.ts';
+import { type BackendName, useBackend } from './support/backends.ts';
+import { published, startBody } from './support/documents.ts';
+import { createLiveApi, type LiveApi } from './support/live-api.ts';
+
+let api: LiveApi;
+
+const step = (id: string, extra: JsonObject = {}): JsonObject => ({
+  type: 'step',
+  id,
+  handler: 'noop',
+  ...extra,
+});
+const says = (id: string, value: string, extra: JsonObject = {}): JsonObject =>
+  step(id, { handler: 'transform', params: { value }, ...extra });
+/** Fails until `data.healed` is there. */
+const fragile = (id: string): JsonObject =>
+  step(id, { handler: 'assert', params: { condition: 'data.healed' } });
+const gate = (id: string): JsonObject => step(id, { wait_for_input: { prompt: 'Go on?' } });
+
+async function start(blocks: readonly JsonObject[], overrides: JsonObject = {}): Promise<string> {
+  const sequenceId = await published(api as never, { name: `s-${nextId()}`, blocks });
+  const reply = await api.call('POST', '/instances', { body: startBody(sequenceId, overrides) });
+  expect(reply.status).toBe(201);
+  return reply.body.id as string;
+}
+
+const get = async (path: string): Promise<Body> => (await api.call('GET', path)).body;
+const post = (path: string, body: unknown = {}): Promise<Reply> => api.call('POST', path, { body });
+const resume = (id: string, block: string, body: unknown = {}): Promise<Reply> =>
+  post(`/instances/${id}/resume-from/${block}`, body);
+const shown = async (id: string): Promise<readonly string[]> =>
+  (await get(`/instances/${id}/outputs`)).map(
+    (row: Body) => `${row.block_id}${row.iteration === '' ? '' : `@${row.iteration}`}`,
+  );
+const treeOf = async (id: string): Promise<Record<string, string>> =>
+  Object.fromEntries((await get(`/instances/${id}/tree`)).map((node: Body) => [node.block_id, node.state]));
+const signal = (id: string, type: unknown, payload: unknown = null): Promise<Reply> =>
+  post(`/instances/${id}/signals`, { signal_type: type, payload });
+
+async function expectVerified(id: string): Promise<void> {
+  expect(await get(`/instances/${id}/verify`)).toEqual({ instance_id: id, ok: true, differences: [] });
+}
+
+/** Registers the tests of resume-from, forks and checks over one kind of store. */
+export function describeRunOperations(backendName: BackendName): void {
+  const backend = useBackend(backendName);
+  beforeEach(async () => {
+    api = createLiveApi(await backend.fresh());
+  });
+  afterEach(async () => {
+    await api.stop();
+  });
+
+  describe('resume-from over HTTP', () => {
+    it('goes on from a root block; what stands before it stays [OP-5] [OP-6]', async () => {
+      const id = await start([step('a'), fragile('b'), step('c')]);
+      await api.until(id, 'failed');
+      const before = await get(`/instances/${id}`);
+      const reply = await resume(id, 'b', { context: { healed: true } });
+      expect([reply.status, reply.body]).toEqual([
+        200,
+        { id, state: 'scheduled', resumed_from: 'b', iteration: '', outputs_deleted: 1, signals_enqueued: 0 },
+      ]);
+      const done = await api.until(id, 'completed', 'failed');
+      expect(done.state).toBe('completed');
+      expect(done.context.data).toEqual({ healed: true });
+      expect(done.context.runtime.run_id).not.toBe(before.context.runtime.run_id);
+      expect(await shown(id)).toEqual(['a', 'b', 'c']);
+      await expectVerified(id);
+    });
+
+    it('takes no body, and context in the shape of a context [OP-5]', async () => {
+      const id = await start([step('a'), fragile('b')]);
+      await api.until(id, 'failed');
+      expect((await resume(id, 'a', { context: { data: { healed: 1 } } })).status).toBe(200);
+      expect((await api.until(id, 'completed', 'failed')).context.data).toEqual({ healed: 1 });
+      expect((await api.call('POST', `/instances/${id}/resume-from/a`)).body).toMatchObject({
+        outputs_deleted: 2,
+      });
+      await api.until(id, 'completed');
+      expect(await shown(id)).toEqual(['a', 'b']);
+    });
+
+    it('is refused while the run is running or waiting, and for what is unknown (G19) [OP-5]', async () => {
+      const id = await start([step('a'), gate('b'), step('c')]);
+      await api.until(id, 'waiting');
+      const refused = await resume(id, 'b');
+      expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining('waiting')]);
+      await signal(id, { custom: 'human_input:b' }, { value: 'yes' });
+      await api.until(id, 'completed');
+      expect((await resume(id, 'zebra')).status).toBe(400);
+      expect((await resume(id, 'a', { context: [1] })).status).toBe(400);
+      expect((await resume(nextId(), 'a')).status).toBe(404);
+      expect((await resume(id, 'a', { input: 1, output: 2 })).status).toBe(400);
+      expect((await resume(id, 'a', { iteration: 'l:0' })).status).toBe(400);
+      expect(await shown(id)).toEqual(['a', 'b', 'b', 'c']);
+    });
+
+    it('queues signals as the first facts of the new run [OP-6]', async () => {
+      const id = await start([step('a'), gate('b')]);
+      await api.until(id, 'waiting');
+      await signal(id, 'cancel');
+      await api.until(id, 'cancelled');
+      const signals = [
+        { signal_type: 'update_context', payload: { data: { n: 1 } } },
+        { signal_type: { custom: 'human_input:b' }, payload: { value: 'yes' } },
+      ];
+      expect((await resume(id, 'a', { signals })).body).toMatchObject({ signals_enqueued: 2 });
+      const done = await api.until(id, 'completed', 'failed', 'waiting');
+      expect([done.state, done.context.data]).toEqual(['completed', { n: 1, b: 'yes' }]);
+    });
+
+    it('goes back inside composites and into an earlier pass of a loop', async () => {
+      const body = [says('x', '{{ data.word }}'), { ...fragile('y'), when: 'outputs.l._iterations == 2' }];
+      const loop = { type: 'loop', id: 'l', condition: 'true', max_iterations: 3, body };
+      const other = [step('z')];
+      const id = await start([{ type: 'parallel', id: 'p', branches: [[loop], other] }], {
+        context: { data: { word: 'old' } },
+      });
+      await api.until(id, 'failed');
+      expect((await resume(id, 'x', { iteration: 'l:9' })).body.error).toContain('l');
+      const reply = await resume(id, 'x', { iteration: 'l:1', context: { word: 'new', healed: true } });
+      expect(reply.body).toMatchObject({ resumed_from: 'x', iteration: 'l:1' });
+      expect((await api.until(id, 'completed', 'failed')).state).toBe('completed');
+      const outputs = await get(`/instances/${id}/outputs`);
+      const words = outputs.filter((row: Body) => row.block_id === 'x').map((row: Body) => row.output.value);
+      expect(words).toEqual(['old', 'new', 'new']);
+      expect(outputs.filter((row: Body) => row.block_id === 'z')).toHaveLength(1);
+      await expectVerified(id);
+    });
+
+    it('runs a step with the input that a person gives it', async () => {
+      const id = await start([says('a', 'old'), says('b', '{{ outputs.a.value }}')]);
+      await api.until(id, 'completed');
+      await resume(id, 'a', { input: { value: 'by hand' } });
+      await api.until(id, 'completed');
+      const outputs = await get(`/instances/${id}/outputs`);
+      expect(outputs.map((row: Body) => row.output)).toEqual([{ value: 'by hand' }, { value: 'by hand' }]);
+    });
+
+    it('takes the output that a person gives a step, and goes on behind it', async () => {
+      const schema = { type: 'object', required: ['value'] };
+      const id = await start([
+        { ...fragile('a'), output_schema: schema },
+        says('b', '{{ outputs.a.value }}'),
+      ]);
+      await api.until(id, 'failed');
+      expect((await resume(id, 'a', { output: { wrong: 1 } })).status).toBe(422);
+      expect((await resume(id, 'a', { output: { value: 'by hand' } })).status).toBe(200);
+      expect((await api.until(id, 'completed', 'failed')).state).toBe('completed');
+      expect((await get(`/instances/${id}/outputs`)).map((row: Body) => row.output)).toEqual([
+        { value: 'by hand' },
+        { value: 'by hand' },
+      ]);
+      await expectVerified(id);
+    });
+
+    it('passes over a block that failed when a later one is named [OP-6] [LIST-1]', async () => {
+      const id = await start([step('a'), fragile('b'), step('c'), step('d')]);
+      await api.until(id, 'failed');
+      expect((await resume(id, 'd')).status).toBe(200);
+      expect((await api.until(id, 'completed', 'failed')).state).toBe('completed');
+      expect(await treeOf(id)).toEqual({ a: 'completed', b: 'failed', c: 'skipped', d: 'completed' });
+      await expectVerified(id);
+    });
+
+    /** A worker works on `w`, a timer runs, and the run is paused. */
+    async function pausedRun(): Promise<{ readonly id: string; readonly task: Body }> {
+      const task = { type: 'step', id: 'w', handler: 'somebody' };
+      const later = step('d', { delay: { duration: 120_000 } });
+      const branches = [
+        [step('x'), later],
+        [step('y'), task],
+      ];
+      const id = await start([step('a'), { type: 'parallel', id: 'p', branches }]);
+      await api.until(id, 'scheduled');
+      const poll = { handler_name: 'somebody', worker_id: 'w-1', limit: 1 };
+      const [claimed] = (await post('/workers/tasks/poll', poll)).body;
+      await api.call('PATCH', `/instances/${id}/state`, { body: { state: 'paused' } });
+      expect((await get(`/instances/${id}`)).state).toBe('paused');
+      return { id, task: claimed };
+    }
+
+    const report = (task: Body): Promise<Reply> => {
+      const done = { worker_id: 'w-1', claim_epoch: task.claim_epoch, output: { ok: true } };
+      return post(`/workers/tasks/${task.id}/complete`, done);
+    };
+
+    it('keeps what is in flight beside the block of a paused run', async () => {
+      const { id, task } = await pausedRun();
+      expect((await resume(id, 'x')).status).toBe(200);
+      await api.until(id, 'scheduled');
+      expect((await report(task)).status).toBe(200);
+      expect((await api.until(id, 'completed')).state).toBe('completed');
+      expect((await shown(id)).toSorted()).toEqual(['a', 'd', 'w', 'x', 'y']);
+      await expectVerified(id);
+    });
+
+    it('closes the worker task of what it goes back to: a late report is 409', async () => {
+      const { id, task } = await pausedRun();
+      expect((await resume(id, 'y')).status).toBe(200);
+      await api.until(id, 'scheduled');
+      expect((await report(task)).status).toBe(409);
+      const poll = { handler_name: 'somebody', worker_id: 'w-1', limit: 1 };
+      const [again] = (await post('/workers/tasks/poll', poll)).body;
+      expect(again.idempotency_key).not.toBe(task.idempotency_key);
+    });
+  });
+
+  describe('fork over HTTP', () => {
+    it('copies what stands before the block and runs the rest in a sandbox; the source stays [OP-7] [OP-8]', async () => {
+      const id = await start([says('a', 'one'), says('b', '{{ data.word }}'), step('c')], {
+        context: { data: { word: 'old' } },
+        metadata: { depot: 'north' },
+        idempotency_key: nextId(),
+      });
+      await api.until(id, 'completed');
+      const source = await get(`/instances/${id}`);
+      const reply = await post(`/instances/${id}/fork`, { from_block_id: 'b', context: { word: 'new' } });
+      const forkId = reply.body.id;
+      expect([reply.status, reply.body]).toEqual([
+        201,
+        {
+          id: forkId,
+          forked_from: id,
+          state: 'scheduled',
+          copied_blocks: 1,
+          rerun_blocks: ['b', 'c'],
+          dry_run: true,
+        },
+      ]);
+      const fork = await api.until(forkId, 'completed', 'failed');
+      expect(fork).toMatchObject({
+        state: 'completed',
+        idempotency_key: null,
+        metadata: { depot: 'north', forked_from: id, forked_at_block: 'b', sandbox: true },
+      });
+      expect(fork.context.runtime.dry_run).toBe(true);
+      const outputs = await get(`/instances/${forkId}/outputs`);
+      expect(outputs.map((row: Body) => [row.block_id, row.output.value ?? null])).toEqual([
+        ['a', 'one'],
+        ['b', 'new'],
+        ['c', null],
+      ]);
+      expect(await get(`/instances/${id}`)).toEqual(source);
+      await expectVerified(forkId);
+    });
+
+    it('previews what it would copy and run again [OP-7]', async () => {
+      const id = await start([step('a'), { type: 'step', id: 'mail', handler: 'http_request' }, step('c')]);
+      await api.until(id, 'failed');
+      expect(await get(`/instances/${id}/fork-preview?from_block_id=mail`)).toEqual({
+        instance_id: id,
+        from_block_id: 'mail',
+        copied_blocks: ['a'],
+        re_executed_blocks: ['mail', 'c'],
+        side_effect_blocks: ['mail'],
+        sandbox_default: true,
+      });
+      const preview = (query: string): Promise<Reply> =>
+        api.call('GET', `/instances/${id}/fork-preview${query}`);
+      expect((await preview('')).status).toBe(400);
+      expect((await preview('?from_block_id=zebra')).status).toBe(404);
+    });
+
+    it('forks a run that waits, at a block inside a pass, with its items and its state [OP-8] [EXT-2]', async () => {
+      const each = {
+        type: 'for_each',
+        id: 'e',
+        collection: 'words',
+        body: [says('x', '{{ item }}'), { ...gate('g'), when: "data.item == 'two'" }],
+      };
+      const keeps = step('k', { handler: 'set_state', params: { key: 'seen', value: 1 } });
+      const reads = step('r', { handler: 'get_state', params: { key: 'seen' } });
+      const id = await start([keeps, each, reads], { context: { data: { words: ['one', 'two', 'three'] } } });
+      await api.until(id, 'waiting');
+      const at = { from_block_id: 'x', iteration: 'e:0', dry_run: false, copy_state: true };
+      const { id: forkId } = (await post(`/instances/${id}/fork`, { ...at, context: { words: [] } })).body;
+      await api.until(forkId, 'waiting');
+      await signal(forkId, { custom: 'human_input:g' }, { value: 'yes' });
+      expect((await api.until(forkId, 'completed', 'failed')).state).toBe('completed');
+      const outputs = await get(`/instances/${forkId}/outputs`);
+      const values = outputs.filter((row: Body) => row.block_id === 'x').map((row: Body) => row.output.value);
+      expect(values).toEqual(['one', 'two', 'three']);
+      expect(outputs.at(-1).block_id).toBe('r');
+      expect((await get(`/instances/${id}`)).state).toBe('waiting');
+      await expectVerified(id);
+      await expectVerified(forkId);
+    });
+
+    it('answers 404, 400 and 413 for what cannot be forked [OP-8]', async () => {
+      const id = await start([step('a')]);
+      await api.until(id, 'completed');
+      expect((await post(`/instances/${nextId()}/fork`, { from_block_id: 'a' })).status).toBe(404);
+      expect((await post(`/instances/${id}/fork`, { from_block_id: 'zebra' })).status).toBe(400);
+      expect((await post(`/instances/${id}/fork`, { from_block_id: 'a', context: 'x' })).status).toBe(400);
+      const large = { big: 'x'.repeat(300_000) };
+      expect((await post(`/instances/${id}/fork`, { from_block_id: 'a', context: large })).status).toBe(413);
+      expect((await resume(id, 'a', { context: large })).status).toBe(413);
+      expect((await get(`/instances/${id}`)).state).toBe('completed');
+    });
+
+    it('compares two runs by the latest output of each block', async () => {
+      const id = await start([says('a', 'one'), says('b', '{{ data.word }}'), step('c')], {
+        context: { data: { word: 'old' } },
+      });
+      await api.until(id, 'completed');
+      const forked = await post(`/instances/${id}/fork`, {
+        from_block_id: 'b',
+        context: { word: 'new' },
+        dry_run: false,
+      });
+      await api.until(forked.body.id, 'completed');
+      expect(await get(`/instances/${id}/compare/${forked.body.id}`)).toEqual({
+        left: id,
+        right: forked.body.id,
+        left_state: 'completed',
+        right_state: 'completed',
+        only_left: [],
+        only_right: [],
+        differing_outputs: ['b'],
+        matching_blocks: 2,
+      });
+      expect((await api.call('GET', `/instances/${id}/compare/${nextId()}`)).status).toBe(404);
+    });
+  });
+}

@@ -1,0 +1,3 @@
+import { describeRunOperations } from './describe-run-operations.ts';
+
+describeRunOperations('PGlite');
