@@ -1,7 +1,7 @@
 import { referencedIds, withoutSecrets } from '../core/credentials/references.ts';
 import type { Failure } from '../core/failure.ts';
 import { isJsonObject, type JsonObject } from '../core/json.ts';
-import type { CallOutcome, HandlerCall } from './call-handler.ts';
+import type { CallOutcome, HandlerCall } from './handler-call.ts';
 import { resolveCredentials } from './resolve-credentials.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { untilAnswered } from './until-answered.ts';

@@ -3,6 +3,7 @@ import {
   referencedIds,
   replaceReferences,
 } from '../core/credentials/references.ts';
+import { toJson } from '../core/call-output.ts';
 import type { Failure } from '../core/failure.ts';
 import { isJsonArray, isJsonObject, type Json, member } from '../core/json.ts';
 import { err, ok, type Result } from '../core/result.ts';
@@ -84,16 +85,11 @@ async function valueOf(
 function parsedValue(text: string): Json {
   if (!text.trimStart().startsWith('{')) return text;
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? asJson(value) : text;
+    const value = toJson(JSON.parse(text));
+    return value.ok ? value.value : text;
   } catch {
     return text;
   }
-}
-
-/** What JSON.parse gives is JSON. */
-function asJson(parsed: object): Json {
-  return parsed as Json;
 }
 
 function credentialError(id: string, problem: string): Failure {

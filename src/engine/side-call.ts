@@ -2,7 +2,8 @@ import type { Json } from '../core/json.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { freshLeaf } from '../core/run/leaf/fresh-leaf.ts';
 import { CallAbort } from './call-abort.ts';
-import { type CallOutcome, callHandler } from './call-handler.ts';
+import { callHandler } from './call-handler.ts';
+import type { CallOutcome } from './handler-call.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** A call beside the steps of a run: it has no node, and what it would write is dropped. */

@@ -1,5 +1,5 @@
 import type { Draft } from '../core/run/draft.ts';
-import type { CallOutcome } from './call-handler.ts';
+import type { CallOutcome } from './handler-call.ts';
 import type { Lease } from './lease.ts';
 import { STEPS_PER_TURN_AT_ONCE, type TurnDeps } from './turn-deps.ts';
 import { type PriorityYield, createPriorityYield } from './yield-to-priority.ts';

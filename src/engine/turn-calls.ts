@@ -1,6 +1,6 @@
 import { finishCall, noteLateResult } from '../core/run/advance.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
-import type { CallOutcome } from './call-handler.ts';
+import type { CallOutcome } from './handler-call.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import type { Lease } from './lease.ts';
 import { type CallContext, type RunningCall, boundMs, startCall } from './turn-effects.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../src/core/json.ts';
+import { type Json, type JsonObject, member } from '../../src/core/json.ts';
 import { step } from './support/blocks.ts';
 import { TENANT, TestEngine } from './support/test-engine.ts';
 
@@ -47,7 +47,10 @@ describe('emit_event (handlers.md 6.1, http-api.md 12.4)', () => {
     const id = await world.start(await world.publish(blocks), options);
     return { id, ended: await world.untilEnded(id), outputs: await world.outputs(id) };
   }
-  const idIn = (output: Json | undefined): string => String((output as JsonObject)['instance_id']);
+  const idIn = (output: Json | undefined): string => {
+    const id = member(output, 'instance_id');
+    return typeof id === 'string' ? id : '';
+  };
 
   it('starts an instance that hangs on nobody and carries where it comes from [EMIT-1] [EMIT-3]', async () => {
     const world = await booted();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../src/core/json.ts';
+import { type Json, member } from '../../src/core/json.ts';
 import { blobPutHandler } from '../../src/engine/handlers/blobs.ts';
 import { createToolCallHandler } from '../../src/engine/handlers/tool-call.ts';
 import type { OutboundRequest, OutboundResult } from '../../src/ports/effects.ts';
@@ -70,7 +70,8 @@ describe('tool_call (handlers.md 5.2)', () => {
       ok: false,
       failure: { code: 'BAD_RESPONSE', retryable: false, details: { status: 200 } },
     });
-    const preview = failed.ok ? '' : String((failed.failure.details as Record<string, Json>)['body_preview']);
+    const preview = failed.ok ? null : member(failed.failure.details, 'body_preview');
+    if (typeof preview !== 'string') throw new Error('there is no preview');
     expect(Buffer.byteLength(preview)).toBeLessThanOrEqual(512);
     expect(preview.startsWith('<html>')).toBe(true);
     expect(JSON.stringify(failed)).not.toContain('token=t');

@@ -18,7 +18,7 @@ import { type World, useWorld } from './world.ts';
 
 export const NOTHING: Outside = { signals: [], emits: [], waits: [], waitsClosed: [], takes: [] };
 
-export function newWait(overrides: Partial<NewWait> = {}): NewWait {
+function newWait(overrides: Partial<NewWait> = {}): NewWait {
   return {
     id: nextId(),
     blockId: 'ask',
@@ -31,7 +31,7 @@ export function newWait(overrides: Partial<NewWait> = {}): NewWait {
   };
 }
 
-export function newEvent(eventName: string, overrides: Partial<NewEvent> = {}): NewEvent {
+function newEvent(eventName: string, overrides: Partial<NewEvent> = {}): NewEvent {
   return {
     id: nextId(),
     tenantId: TENANT,
@@ -44,7 +44,7 @@ export function newEvent(eventName: string, overrides: Partial<NewEvent> = {}): 
 }
 
 /** An instance whose gate waits for events. */
-export async function waitingForEvents(world: World, wait: NewWait): Promise<string> {
+async function waitingForEvents(world: World, wait: NewWait): Promise<string> {
   const id = await world.start();
   const claim = await world.claim(id);
   const leaf = waitingLeaf('input', { gate: gate({ waitId: wait.id }) });

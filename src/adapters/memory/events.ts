@@ -23,7 +23,7 @@ export function emitKey(
   return JSON.stringify([tenantId, scope, key]);
 }
 
-export function acceptEvent(tx: Tx, event: NewEvent): AcceptedEvent {
+function acceptEvent(tx: Tx, event: NewEvent): AcceptedEvent {
   const identity = JSON.stringify([event.tenantId, event.eventName, event.producerEventId]);
   const first = tx.db.eventIds.get(identity);
   if (first !== undefined) return { eventId: first, duplicate: true, match: null };
@@ -100,7 +100,8 @@ function getEvent(tx: Tx, tenantId: string | null, id: string): StoredEvent | nu
   return event === undefined || (tenantId !== null && event.tenantId !== tenantId) ? null : shown(event);
 }
 
-function shown({ matchNo: _, ...event }: EventRow): StoredEvent {
+function shown(row: EventRow): StoredEvent {
+  const { matchNo: _, ...event } = row;
   return event;
 }
 

@@ -11,7 +11,7 @@ export interface CredentialReference {
 }
 
 /** null for a text that is no reference; what begins like one and is none names no credential either. */
-export function parseReference(text: string): CredentialReference | null {
+function parseReference(text: string): CredentialReference | null {
   if (!text.startsWith(PREFIX)) return null;
   const [, id, field] = REFERENCE.exec(text) ?? [];
   return { id: id ?? text.slice(PREFIX.length), field: field ?? null };

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../core/error-codes.ts';
 import type { Failure } from '../../core/failure.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { StepOutcome } from '../../ports/step-handler.ts';
@@ -12,7 +13,7 @@ export function failureOf(result: Result<unknown, Failure>): Failure | null {
 }
 
 /** A permanent failure of a built-in handler. */
-export function permanent(code: string, message: string, details?: Failure['details']): Failure {
+export function permanent(code: ErrorCode, message: string, details?: Failure['details']): Failure {
   return { message, retryable: false, code, ...(details === undefined ? {} : { details }) };
 }
 

@@ -26,7 +26,10 @@ export function stubEffects(stub: HttpStub | undefined): HttpEffects {
 
 function webRequest({ url, method, headers, body, signal }: OutboundRequest): Request {
   const init = { method, headers: headers.map(([name, value]): [string, string] => [name, value]), signal };
-  return new Request(url, body === undefined ? init : { ...init, body: typeof body === 'string' ? body : body.slice() });
+  return new Request(
+    url,
+    body === undefined ? init : { ...init, body: typeof body === 'string' ? body : body.slice() },
+  );
 }
 
 async function answered(request: OutboundRequest, response: Response): Promise<OutboundResult> {
