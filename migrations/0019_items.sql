@@ -68,24 +68,24 @@ SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mo
 BEGIN
   RETURN (
     SELECT coalesce(json_agg(
-      CASE WHEN f.data IS NOT NULL THEN json_build_object('e', f.data -> 'error')
+      CASE WHEN n.failed IS NOT NULL THEN json_build_object('e', n.failed -> 'error')
         WHEN l.output IS NOT NULL THEN json_build_object('b', l.block_id, 'o', l.output)
         ELSE '{}' END ORDER BY n.i), '[]')
     FROM (
-      SELECT i, (p ->> 'start') || i::text AS pass, (p ->> 'failed') || lpad(i::text, 6, '0') AS failed
+      SELECT g.i, (p ->> 'start') || g.i::text AS pass, (
+        SELECT s.data FROM stepwell.externalized_state s
+        WHERE s.instance_id = p_instance AND s.tenant_id = p_tenant AND s.first_index = 0
+          AND s.key = (p ->> 'failed') || lpad(g.i::text, 6, '0')) AS failed
       FROM generate_series((p ->> 'from')::integer, (p ->> 'from')::integer + (p ->> 'count')::integer - 1) AS g(i)
+      OFFSET 0
     ) n
-    LEFT JOIN LATERAL (
-      SELECT s.data FROM stepwell.externalized_state s
-      WHERE s.instance_id = p_instance AND s.tenant_id = p_tenant AND s.key = n.failed COLLATE "C" AND s.first_index = 0
-    ) f ON true
     LEFT JOIN LATERAL (
       SELECT o.block_id, o.output
       FROM jsonb_array_elements_text(p -> 'blocks') WITH ORDINALITY AS b(block_id, position)
       CROSS JOIN LATERAL stepwell.rows_within(p_tenant, p_instance, b.block_id, n.pass) o
       WHERE o.kind IN ('result', 'escalation')
       ORDER BY b.position DESC, o.rev DESC, o.ordinal DESC LIMIT 1
-    ) l ON f.data IS NULL);
+    ) l ON n.failed IS NULL);
 END $$;
 
 CALL stepwell.protect_new();

@@ -1,10 +1,11 @@
+import { fansOut } from '../core/run/blocks/items.ts';
 import { type Plan, descendantIds } from '../core/run/plan.ts';
 import { type TreeInput, type TreeNode, buildTree } from '../core/run/tree.ts';
 import type { Store } from '../ports/store/store.ts';
 
 /**
  * The tree with the rows that its items need: the latest row of a block may be of another item than the one that is shown,
- * so the rows of each body whose items run side by side are read for the shown one, outer bodies first.
+ * so the rows of each body whose items do not end in order are read for the shown one, outer bodies first.
  */
 export async function foldTree(
   store: Pick<Store, 'listNodeRowsWithin'>,
@@ -26,8 +27,8 @@ export async function foldTree(
 }
 
 /** Document order puts a block before all that lies in it. */
-function outermostFirst({ inOrder, concurrent }: Plan): readonly string[] {
-  return inOrder.flatMap(({ block }) => (concurrent.has(block.id) ? [block.id] : []));
+function outermostFirst({ inOrder }: Plan): readonly string[] {
+  return inOrder.flatMap(({ block }) => (block.type === 'for_each' && fansOut(block) ? [block.id] : []));
 }
 
 /** Path of the pass whose body the tree shows; null when the block was not entered. */

@@ -1,6 +1,6 @@
 import type { Block } from '../definition/document.ts';
 import { type Json, isJsonArray, member } from '../json.ts';
-import { isConcurrent } from './blocks/items.ts';
+import { fansOut } from './blocks/items.ts';
 import type { Frame } from './frame.ts';
 import type { NodeRow } from './output-row.ts';
 import { currentListIndex, innerIteration, passPath } from './plan.ts';
@@ -41,7 +41,7 @@ export function closedList(
   index: number,
 ): InnerList {
   const passes = block.type === 'loop' || block.type === 'for_each';
-  const isItem = block.type === 'for_each' && isConcurrent(block) && of.row !== undefined;
+  const isItem = block.type === 'for_each' && fansOut(block) && of.row !== undefined;
   const asked = isItem ? askedIndex(block.id, of.iteration, of.pass) : null;
   const iteration = passes ? passPath(of.iteration, block.id, asked ?? lastPassOf(of.row)) : of.iteration;
   return { frame: null, iteration, rest: storedRest(of.row, index) ?? restOfState(of.state) };
