@@ -119,7 +119,7 @@ function applyChildEnd(draft: Draft, fact: Extract<Fact, { kind: 'child' }>): In
 /** The gate may have been left meanwhile: then the events stay consumed, and nothing else happens ([WAIT-6]). */
 function applyEvents(draft: Draft, fact: Extract<Fact, { kind: 'event' }>): InboxDone['disposition'] {
   const frame = openLeafFrame(draft, (_, open) => open.leaf?.gate?.waitId === fact.waitId);
-  const block = draft.plan.nodes.get(fact.blockId)?.block;
+  const block = frame === null ? undefined : currentList(draft.plan, frame)[frame.cursor];
   if (frame === null || block?.type !== 'step') return 'no_effect';
   openByEvents(draft, placeOf(draft, frameKey(frame)), block);
   return 'applied';
