@@ -1,0 +1,3 @@
+import { describeAll } from './describe-all.ts';
+
+describeAll('PostgreSQL');
