@@ -53,17 +53,17 @@ export function describeBlocks(stage: Stage): void {
 
     it.each([
       ['at the root', (block: object) => [block]],
-      [
-        'in a branch of an item',
-        (block: object) => [forEach('e', [parallel('b', [{ ...block }])]],
-      ],
+      ['in a branch of an item', (block: object) => [forEach('e', [parallel('b', [{ ...block }])])]],
     ])(
       'K29: a sequence that starts itself %s ends with a failed block after 16 levels',
       async (_, around) => {
         const name = `endless-${nextId()}`;
-        const id = await stage.start(await stage.publish(around(child('again', name, { input: { xs: [1] } })), { name }), {
-          context: { data: { xs: [1] } },
-        });
+        const id = await stage.start(
+          await stage.publish(around(child('again', name, { input: { xs: [1] } })), { name }),
+          {
+            context: { data: { xs: [1] } },
+          },
+        );
         expect((await stage.until(id)).state).toBe('failed');
         const { items } = await stage.get('/instances?limit=100');
         expect(items.length).toBeLessThanOrEqual(17);
