@@ -1,8 +1,12 @@
 import type { BackendName } from '../api/support/backends.ts';
 import { describeBlocks } from './describe-blocks.ts';
 import { describeClaims } from './describe-claims.ts';
+import { describeData } from './describe-data.ts';
+import { describeSchedules } from './describe-schedules.ts';
 import { describeSignals } from './describe-signals.ts';
+import { describeStarts } from './describe-starts.ts';
 import { describeStructure } from './describe-structure.ts';
+import { describeTime } from './describe-time.ts';
 import { describeWakes } from './describe-wakes.ts';
 import { useStage } from './support/stage.ts';
 
@@ -13,5 +17,9 @@ export function describeAll(backendName: BackendName): void {
   describeWakes(stage);
   describeSignals(stage);
   describeStructure(stage);
+  describeData(stage);
+  describeStarts(stage);
+  describeSchedules(stage);
   describeBlocks(stage);
+  describeTime(stage);
 }
