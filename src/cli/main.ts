@@ -21,6 +21,7 @@ const main = defineCommand({
     explain: () => import('./commands/explain.ts').then((module) => module.default),
     signal: () => import('./commands/signal.ts').then((module) => module.default),
     'migrate-instance': () => import('./commands/migrate-instance.ts').then((module) => module.default),
+    verify: () => import('./commands/verify.ts').then((module) => module.default),
     settings: () => import('./commands/settings.ts').then((module) => module.default),
     doctor: () => import('./commands/doctor.ts').then((module) => module.default),
     template: () => import('./commands/template.ts').then((module) => module.default),

@@ -211,6 +211,35 @@ export function describeRunOperations(backendName: BackendName): void {
     });
   });
 
+  describe('earlier runs over HTTP', () => {
+    it('shows the rows of all runs in the timeline, and the tree of an earlier run', async () => {
+      const id = await start([step('a'), fragile('b'), step('c')]);
+      await api.until(id, 'failed');
+      await post(`/instances/${id}/retry`);
+      await api.until(id, 'failed');
+      await resume(id, 'a', { context: { healed: true } });
+      await api.until(id, 'completed');
+      const { entries } = await get(`/instances/${id}/timeline`);
+      const told = entries.map((row: Body) => [row.block_id, row.run_no, row.is_superseded, row.output_ref]);
+      expect(told).toEqual([
+        ['a', 1, true, null],
+        ['b', 1, true, '__error__'],
+        ['b', 2, true, '__error__'],
+        ['a', 3, false, null],
+        ['b', 3, false, null],
+        ['c', 3, false, null],
+      ]);
+      const page = await get(`/instances/${id}/timeline?offset=4&limit=1`);
+      expect([page.entries[0].block_id, page.has_more]).toEqual(['b', true]);
+      const states = async (run: number): Promise<readonly string[]> =>
+        (await get(`/instances/${id}/tree?run_no=${run}`)).map((node: Body) => node.state);
+      expect(await states(1)).toEqual(['completed', 'failed', 'skipped']);
+      expect(await states(2)).toEqual(['completed', 'failed', 'skipped']);
+      expect((await api.call('GET', `/instances/${id}/tree?run_no=3`)).status).toBe(400);
+      expect(await treeOf(id)).toEqual({ a: 'completed', b: 'completed', c: 'completed' });
+    });
+  });
+
   describe('fork over HTTP', () => {
     it('copies what stands before the block and runs the rest in a sandbox; the source stays [OP-7] [OP-8]', async () => {
       const id = await start([says('a', 'one'), says('b', '{{ data.word }}'), step('c')], {

@@ -3,7 +3,7 @@ import type { HistoryRow } from '../../core/run/fold/history-row.ts';
 import { frameKey } from '../../core/run/frame.ts';
 import { CACHE_PREFIX } from '../../core/run/leaf/result-cache.ts';
 import type { RowKind } from '../../core/run/output-row.ts';
-import type { ForkAnswer, ForkRequest, History } from '../../ports/store/history.ts';
+import type { ForkAnswer, ForkRequest, History, Page, TimelineRow } from '../../ports/store/history.ts';
 import { addRow } from './apply-records.ts';
 import { type Tx, findInstance, saveInstance } from './database.ts';
 import { getFrontier } from './reads-instances.ts';
@@ -23,6 +23,20 @@ export function getHistory(tx: Tx, tenantId: string | null, id: string): History
 function historyRow(row: StoredOutput): HistoryRow {
   const { outputSize: _size, instanceId: _instance, output, ...rest } = row;
   return { ...rest, output: TOLD.has(row.kind) ? output : null };
+}
+
+export function listTimeline(
+  tx: Tx,
+  tenantId: string | null,
+  id: string,
+  { offset, limit }: Page,
+): readonly TimelineRow[] | null {
+  if (findInstance(tx.db, tenantId, id) === null) return null;
+  const told = tx.db.outputs
+    .of(id)
+    .values()
+    .filter(({ kind }) => kind !== 'node');
+  return told.slice(offset, offset + limit);
 }
 
 export function fork(tx: Tx, request: ForkRequest): ForkAnswer {

@@ -19,7 +19,7 @@ import { limitPart } from './limit-store.ts';
 import { nextWake, peekInbox, releaseLeases, renewLeases, voidAllLeases } from './leases.ts';
 import { itemPart } from './items.ts';
 import { manyInstancesPart } from './many-instances.ts';
-import { fork, getHistory } from './history.ts';
+import { fork, getHistory, listTimeline } from './history.ts';
 import * as instances from './reads-instances.ts';
 import { listJournal, listWebhookOutbox } from './reads-journal.ts';
 import * as taskReads from './reads-tasks.ts';
@@ -58,6 +58,7 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
     ...readPart(run),
     getHistory: (tenantId, id) => run((tx) => getHistory(tx, tenantId, id)),
     fork: (request) => run((tx) => fork(tx, request)),
+    listTimeline: (tenantId, id, page) => run((tx) => listTimeline(tx, tenantId, id, page)),
     listChanges: (query) => run((tx) => listChanges(tx, query)),
     close: () => Promise.resolve(),
   };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { explainInstance } from '../../engine/explain-instance.ts';
+import { readEarlierTree } from '../../engine/read-earlier-tree.ts';
 import { readTree } from '../../engine/read-tree.ts';
 import { notFound } from '../../engine/refusal.ts';
 import { defineRoute, okay, type Answer } from '../route.ts';
@@ -29,10 +30,14 @@ const tree = defineRoute({
   ...parts,
   path: '/instances/{id}/tree',
   summary:
-    'The execution tree in document order; empty before the first claim. iteration=each:17 shows that item',
-  query: z.object({ iteration: FilterParameter }),
+    'The execution tree in document order; empty before the first claim. iteration=each:17 shows that item, run_no=1 an earlier run',
+  query: z.object({ iteration: FilterParameter, run_no: CountParameter.optional() }),
   responses: { 200: TreeBody },
   handle: async (deps, { caller, path, filter }) => {
+    if (filter.run_no !== undefined) {
+      const earlier = await readEarlierTree(deps, caller, path.id, filter.run_no);
+      return earlier.ok ? okay(earlier.value.map((node) => showNode(path.id, node))) : earlier;
+    }
     const nodes = await readTree(deps, caller.tenantId, path.id, filter.iteration);
     return found(path.id, nodes, (node) => showNode(path.id, node));
   },

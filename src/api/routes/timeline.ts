@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { markerOf, type OutputRow } from '../../core/run/output-row.ts';
+import { markerOf } from '../../core/run/output-row.ts';
+import type { TimelineRow } from '../../ports/store/history.ts';
 import type { AuditRow, InstanceView } from '../../ports/store/reads.ts';
 import { notFound } from '../../engine/refusal.ts';
 import { defineRoute, okay } from '../route.ts';
@@ -33,12 +34,19 @@ export const TimelineBody = z.object({
   ),
   entries: z.array(
     z.object({
+      id: Uuid,
       block_id: z.string(),
       attempt: z.int(),
+      iteration: z.string(),
       completed_at: Timestamp,
+      output_size: z.int(),
       output: JsonValue.exactOptional(),
       output_ref: z.string().nullable(),
       is_sentinel: z.boolean(),
+      /** Of the runs of this instance, from 1: a retry and a resume-from begin another one. */
+      run_no: z.int(),
+      /** A later run has begun this block anew: the lists of outputs leave the row out. */
+      is_superseded: z.boolean(),
     }),
   ),
   offset: z.int(),
@@ -54,7 +62,7 @@ const TimelineQuery = z.object({
 });
 type TimelineFilter = z.output<typeof TimelineQuery>;
 
-/** What happened, in order (http-api.md 5.5); rows of failed tries are included and flagged. */
+/** What happened in all runs, in order (http-api.md 5.5); rows of failed tries are included and flagged. */
 export const timelineRoute = defineRoute({
   method: 'GET',
   path: '/instances/{id}/timeline',
@@ -66,7 +74,7 @@ export const timelineRoute = defineRoute({
   handle: async ({ store }, { caller, path, filter }) => {
     const [view, rows, audit] = await Promise.all([
       store.getInstance(caller.tenantId, path.id),
-      store.listOutputs(caller.tenantId, path.id, { node: false, retry: true }),
+      store.listTimeline(caller.tenantId, path.id, { offset: filter.offset, limit: filter.limit + 1 }),
       store.listAudit(caller.tenantId, path.id, MAX_TRANSITIONS),
     ]);
     if (view === null || rows === null || audit === null) return notFound('instance', path.id);
@@ -76,7 +84,7 @@ export const timelineRoute = defineRoute({
 
 function showTimeline(
   view: InstanceView,
-  rows: readonly OutputRow[],
+  rows: readonly TimelineRow[],
   audit: readonly AuditRow[],
   { offset, limit, include_outputs: withOutputs }: TimelineFilter,
 ): TimelineBody {
@@ -93,16 +101,21 @@ function showTimeline(
       .filter((row) => row.eventType === 'state_transition')
       .map((row) => ({ from_state: row.fromState, to_state: row.toState, at: timestamp(row.createdAt) }))
       .reverse(),
-    entries: rows.slice(offset, offset + limit).map((row) => ({
+    entries: rows.slice(0, limit).map((row) => ({
+      id: row.id,
       block_id: row.blockId,
       attempt: row.attempt,
+      iteration: row.iteration,
       completed_at: timestamp(row.createdAt),
       ...(withOutputs ? { output: row.output } : {}),
+      output_size: row.outputSize,
       output_ref: markerOf(row.kind),
       is_sentinel: markerOf(row.kind) !== null,
+      run_no: row.runNo,
+      is_superseded: row.supersededBy !== null,
     })),
     offset,
     limit,
-    has_more: rows.length > offset + limit,
+    has_more: rows.length > limit,
   };
 }

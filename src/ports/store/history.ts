@@ -1,7 +1,7 @@
 import type { Json } from '../../core/json.ts';
 import type { HistoryRow, RowRef } from '../../core/run/fold/history-row.ts';
 import type { Frame } from '../../core/run/frame.ts';
-import type { NewRow } from '../../core/run/output-row.ts';
+import type { NewRow, OutputRow } from '../../core/run/output-row.ts';
 import type { NewInstance } from './accept.ts';
 import type { Frontier, InstanceKey } from './reads.ts';
 import type { JournalEntry } from './turn.ts';
@@ -14,6 +14,11 @@ export interface HistoryStore {
    */
   getHistory(tenantId: string | null, id: string): Promise<History | null>;
   /**
+   * What happened in all runs of an instance, oldest first: rows with their values, superseded ones too, without the hidden
+   * `node` rows. null: no such instance.
+   */
+  listTimeline(tenantId: string | null, id: string, page: Page): Promise<readonly TimelineRow[] | null>;
+  /**
    * Creates an instance that begins in the middle, in one transaction: the rows are copied with their values, and so are
    * values stored aside and injected blocks. The source is not changed. The same id once more answers as the first time.
    */
@@ -22,6 +27,16 @@ export interface HistoryStore {
 
 export interface History extends Frontier {
   readonly rows: readonly HistoryRow[];
+}
+
+export interface Page {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface TimelineRow extends OutputRow {
+  /** Number of the run that took the row out of the lists; null while it is in them. */
+  readonly supersededBy: number | null;
 }
 
 export interface ForkRequest {

@@ -1,5 +1,5 @@
 import type { Frame } from '../frame.ts';
-import type { NewRow, NodeRow } from '../output-row.ts';
+import { latestNodeRows } from '../fold/latest-rows.ts';
 import type { Plan } from '../plan.ts';
 import { buildTree } from '../tree.ts';
 import type { Forked } from './fork-run.ts';
@@ -31,26 +31,13 @@ export interface SplitBlocks {
 
 /** What a fork takes over and what it runs again. */
 export function splitBlocks(plan: Plan, instanceId: string, forked: Forked): SplitBlocks {
-  const rows = nodeRows(forked);
+  const rows = latestNodeRows([...forked.copied, ...forked.rows]);
   const frames: readonly Frame[] = forked.frames;
   const tree = buildTree({ plan, instanceId, createdAt: 0, frames, rows, isWorkedOn: false });
   const isOver = new Set(['completed', 'failed', 'cancelled', 'skipped']);
   const copied = tree.filter(({ state }) => isOver.has(state)).map(({ blockId }) => blockId);
   const rerun = tree.filter(({ state }) => !isOver.has(state)).map(({ blockId }) => blockId);
   return { copied, rerun, sideEffects: rerun.filter((id) => reachesOutside(plan, id)) };
-}
-
-function nodeRows({ copied, rows }: Forked): readonly NodeRow[] {
-  const latest = new Map<string, NodeRow>();
-  const take = (row: NewRow, createdAt: number): void => {
-    const { blockId, iteration, kind, attempt, startedAt, output } = row;
-    if (kind !== 'result' && kind !== 'node') return;
-    const node = kind === 'node' ? output : null;
-    latest.set(blockId, { blockId, iteration, kind, attempt, startedAt, createdAt, node });
-  };
-  for (const row of copied) take(row, row.createdAt);
-  for (const row of rows) take(row, 0);
-  return [...latest.values()];
 }
 
 function reachesOutside(plan: Plan, blockId: string): boolean {
