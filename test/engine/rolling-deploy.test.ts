@@ -140,14 +140,14 @@ for (const [name, open] of Object.entries(stores)) {
     it('a built-in of a later version fails at once, unless a worker polled for it within 120 s', async () => {
       await begin();
       boot(OLD);
-      const sequence = await world.publish([step('send', 'emit_event')]);
+      const sequence = await world.publish([step('send', 'llm_call')]);
       const failed = await world.untilEnded(await world.start(sequence), 100);
       expect(failed.failure?.error).toMatchObject({ code: 'HANDLER_NOT_AVAILABLE' });
-      await world.poll('emit_event');
+      await world.poll('llm_call');
       await world.time.pass(SWEEP_MS);
       const id = await world.start(sequence);
       await world.untilState(id, 'waiting', 100);
-      expect(await tasks()).toMatchObject([{ instanceId: id, handlerName: 'emit_event' }]);
+      expect(await tasks()).toMatchObject([{ instanceId: id, handlerName: 'llm_call' }]);
       await world.time.pass(121_000);
       const late = await world.untilEnded(await world.start(sequence), 100);
       expect(late.failure?.error).toMatchObject({ code: 'HANDLER_NOT_AVAILABLE' });
