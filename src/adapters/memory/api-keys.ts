@@ -1,10 +1,7 @@
 import { compareCodePoints } from '../../core/json.ts';
 import type { ApiKey, ApiKeyStore, NewApiKey } from '../../ports/store/api-keys.ts';
 import type { Tx } from './database.ts';
-
-export interface ApiKeyRow extends ApiKey {
-  readonly secretHash: string;
-}
+import type { ApiKeyRow } from './rows.ts';
 
 const USED_EVERY_MS = 60_000;
 const LISTED_MAX = 1000;

@@ -4,8 +4,10 @@ import type { Json } from '../../core/json.ts';
 import type { TaskEvent } from '../../ports/store/accept.ts';
 import type { SequenceRecord, TriggerRecord } from '../../ports/store/catalog.ts';
 import type { ApiKeyRow } from './api-keys.ts';
+import type { OutboxRow, SendRow } from './outbox.ts';
 import type { CredentialRecord } from '../../ports/store/credentials.ts';
-import type { AuditRow, OutboxEntry } from '../../ports/store/reads.ts';
+import type { WebhookAttempt } from '../../ports/store/outbox.ts';
+import type { AuditRow } from '../../ports/store/reads.ts';
 import type { ScheduleRecord } from '../../ports/store/schedules.ts';
 import type { SessionRecord } from '../../ports/store/sessions.ts';
 import type { InboxDone, StepLogLine } from '../../ports/store/turn.ts';
@@ -49,7 +51,10 @@ export interface Database {
   readonly audit: Grouped<AuditRow>;
   readonly journal: Grouped<JournalRow>;
   /** Outgoing webhooks by id. */
-  readonly outbox: Table<OutboxEntry>;
+  readonly outbox: Table<OutboxRow>;
+  /** By delivery. */
+  readonly webhookSends: Table<SendRow>;
+  readonly webhookAttempts: Grouped<WebhookAttempt>;
   readonly logs: Grouped<StepLogLine>;
   /** By parent: the unique key of a child to its id (RULINGS A17). */
   readonly children: Grouped<string>;
@@ -118,6 +123,8 @@ export function createDatabase(): Database {
     audit: new Grouped(log),
     journal: new Grouped(log),
     outbox: new Table(log),
+    webhookSends: new Table(log),
+    webhookAttempts: new Grouped(log),
     logs: new Grouped(log),
     children: new Grouped(log),
     tasks: new Grouped(log),

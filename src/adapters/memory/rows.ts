@@ -1,3 +1,4 @@
+import type { ApiKey } from '../../ports/store/api-keys.ts';
 import type { Json } from '../../core/json.ts';
 import type { TakeAnswer } from '../../core/run/limits/takes.ts';
 import type { OutputRow } from '../../core/run/output-row.ts';
@@ -94,6 +95,10 @@ export interface WorkerRow {
 }
 
 /** That a build has a handler. */
+export interface ApiKeyRow extends ApiKey {
+  readonly secretHash: string;
+}
+
 export interface HandlerNameRow {
   readonly name: string;
   readonly buildId: string;
