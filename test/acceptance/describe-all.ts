@@ -8,6 +8,9 @@ import { describeStarts } from './describe-starts.ts';
 import { describeStructure } from './describe-structure.ts';
 import { describeTime } from './describe-time.ts';
 import { describeWakes } from './describe-wakes.ts';
+import { describeFlowControl } from './describe-flow-control.ts';
+import { describeOperations } from './describe-operations.ts';
+import { describeDefinitions } from './describe-definitions.ts';
 import { useStage } from './support/stage.ts';
 
 /** Registers the scenarios over one kind of store. */
@@ -20,6 +23,9 @@ export function describeAll(backendName: BackendName): void {
   describeData(stage);
   describeStarts(stage);
   describeSchedules(stage);
+  describeFlowControl(stage);
+  describeOperations(stage);
+  describeDefinitions(stage);
   describeBlocks(stage);
   describeTime(stage);
 }
