@@ -29,6 +29,8 @@ export interface LocalRunner extends TurnRunner {
   run(claim: Claim, now: number): Promise<TurnEnd>;
   /** Calls back after every turn with how it ended. */
   onTurnEnd(listener: (claim: Claim, end: TurnEnd) => void): void;
+  /** Calls back when an instance that was to be looked at may not run yet, such as for want of a slot ([CONC-2]). */
+  onNotDue(listener: () => void): void;
   /** Renews the leases of all turns; what the store no longer knows is abandoned (RULINGS A23). */
   renewLeases(): Promise<void>;
   /** One look for all turns whose handlers run: a cancel must not wait for them (RULINGS B22). */
@@ -45,7 +47,8 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
     leaseOwner: settings.leaseOwner,
     leaseMs: settings.leaseMs,
   });
-  const look = createLook(deps, active, newLease);
+  let tellNotDue = (): void => undefined;
+  const look = createLook(deps, active, newLease, () => tellNotDue());
   const room = (): number => (active.draining ? 0 : Math.max(0, settings.maxTurns - turns.size));
 
   return {
@@ -65,6 +68,9 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
     operate: (target, operation) => operateHere(deps, { turns, newLease, look }, target, operation),
     resume: (target, order) => resumeFrom(deps, newLease(), target, order),
     onTurnEnd: (listener) => active.onEnd(listener),
+    onNotDue: (listener) => {
+      tellNotDue = listener;
+    },
     renewLeases: () => renewAll(deps, turns, settings.leaseMs),
     watchInboxes: () => watchAll(deps, turns),
     drain: () => active.drain(),
@@ -76,6 +82,7 @@ function createLook(
   deps: TurnDeps,
   active: ActiveTurns,
   newLease: TurnRunner['newLease'],
+  onNotDue: () => void,
 ): (target: InstanceTarget) => Promise<void> {
   const turns = active.byInstance;
   /** Named claims that have not been answered yet. */
@@ -84,6 +91,7 @@ function createLook(
   const claimAndBegin = async (target: InstanceTarget): Promise<Turn | null> => {
     const request = { ...target, ...newLease(), mode: 'hint' as const };
     const answer = await askTwice(() => deps.store.claimOne(request));
+    if (answer.status === 'not_due') onNotDue();
     return answer.status === 'claimed' ? active.begin(answer.claim, answer.now) : null;
   };
 

@@ -10,6 +10,8 @@ import type { TurnDeps } from './turn-deps.ts';
 
 /** Pause before a second look for what is due but could not be claimed: others hold it, or its limit is reached. */
 const SECOND_LOOK_MS = 100;
+/** A run without a free slot looks again after one to two seconds ([CONC-2]); by then the alarm has to go off. */
+const SLOT_LOOK_MS = 2_000;
 /** Pause before schedules are looked at again of which some could not be fired. */
 const SCHEDULES_AGAIN_MS = 1_000;
 
@@ -53,6 +55,7 @@ export class ResidentLoop {
     this.scheduleAlarm = createAlarm(deps.clock, () => void this.fireSchedules());
     this.giveWay = createGiveWay(deps.clock, deps.entropy);
     runner.onTurnEnd((_, end) => this.afterTurn(end));
+    runner.onNotDue(() => this.expect(SLOT_LOOK_MS));
   }
 
   /** False before `start` and once the loop has stopped. */

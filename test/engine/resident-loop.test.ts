@@ -32,6 +32,15 @@ describe('the loop of a resident process', () => {
     expect(world.ledger.of('a').map((call) => call.at)).toEqual(starts.toSorted((a, b) => a - b));
   });
 
+  it('starts a run that had no slot soon after one is free, long before the sweep [CONC-3]', async () => {
+    const world = new TestEngine({ scripts });
+    world.boot({ settings: RARE_SWEEP });
+    await world.time.pass(10);
+    const sequence = await world.publish([step('a', 'charge')]);
+    const ids = [1, 2, 3].map(() => world.start(sequence, { concurrencyKey: 'depot' }));
+    for (const id of ids) await world.untilEnded(await id, 5_000);
+  });
+
   it('finds by sweep alone what hints were lost for', async () => {
     const world = new TestEngine({ scripts, ...silent });
     world.boot();
