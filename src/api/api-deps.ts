@@ -1,6 +1,5 @@
 import type { JsonObject } from '../core/json.ts';
 import type { Activity } from '../engine/streams/activity.ts';
-import type { OpenStreams } from './streams.ts';
 import type { KeyRing } from '../engine/api-keys/key-ring.ts';
 import type { CallRate } from '../engine/call-rate.ts';
 import type { UseCaseDeps } from '../engine/use-case.ts';
@@ -19,7 +18,8 @@ export interface ApiDeps extends UseCaseDeps {
 export interface ApiContext extends ApiDeps {
   /** Public webhooks by peer and slug. */
   readonly webhookRate: CallRate;
-  readonly streams: OpenStreams;
+  /** Event streams that are open in this process. */
+  readonly streams: { count: number };
   readonly keyRing: KeyRing;
   /** Calls with a wrong key by peer. */
   readonly failedKeys: CallRate;

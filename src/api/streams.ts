@@ -4,14 +4,9 @@ import type { Activity, Follower, Topic } from '../engine/streams/activity.ts';
 import type { ServerEvent } from '../engine/streams/server-event.ts';
 import type { Answer } from './route.ts';
 
-/** Streams that are open in this process. */
-export interface OpenStreams {
-  count: number;
-}
-
 interface StreamDeps {
   readonly activity: Activity;
-  readonly streams: OpenStreams;
+  readonly streams: { count: number };
   readonly settings: { readonly maxStreams: number };
 }
 

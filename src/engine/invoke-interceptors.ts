@@ -1,7 +1,8 @@
 import type { Json } from '../core/json.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { invocationParams, invocationReferences } from '../core/run/interceptors/invocation-scope.ts';
-import { type Invocation, invocationBefore } from '../core/run/interceptors/traces.ts';
+import type { Invocation } from '../core/run/interceptors/invocation.ts';
+import { invocationBefore } from '../core/run/interceptors/traces.ts';
 import type { Lease } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
 import { callAside } from './side-call.ts';

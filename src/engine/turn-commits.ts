@@ -1,3 +1,4 @@
+import { traceIntents } from '../core/run/interceptors/traces.ts';
 import type { Settle } from '../core/run/changes.ts';
 import type { Draft } from '../core/run/draft.ts';
 import { applyFacts } from '../core/run/facts.ts';
@@ -59,6 +60,7 @@ export class TurnCommits {
       const reads = turnReads(this.deps.store, this.deps.clock, this.lease);
       await invokeInterceptors(this.deps, { draft, reads, lease: this.lease });
     }
+    traceIntents(draft);
     const turn = turnCommit({
       ref: this.lease.ref,
       rev: this.rev,

@@ -3,7 +3,6 @@ import { checkPromises } from '../../core/run/promises.ts';
 import type { Json } from '../../core/json.ts';
 import type { TaskEvent } from '../../ports/store/accept.ts';
 import type { SequenceRecord, TriggerRecord } from '../../ports/store/catalog.ts';
-import type { ApiKeyRow } from './api-keys.ts';
 import type { OutboxRow, SendRow } from './outbox.ts';
 import type { CredentialRecord } from '../../ports/store/credentials.ts';
 import type { WebhookAttempt } from '../../ports/store/outbox.ts';
@@ -13,6 +12,7 @@ import type { SessionRecord } from '../../ports/store/sessions.ts';
 import type { InboxDone, StepLogLine } from '../../ports/store/turn.ts';
 import type { Checkpoint } from '../../ports/store/shape.ts';
 import {
+  type ApiKeyRow,
   type BlobRow,
   type ChangeRow,
   type DeliveryRow,

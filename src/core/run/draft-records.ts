@@ -3,8 +3,8 @@ import type { InboxDone, NewTask, SupersedeRows } from './changes.ts';
 import type { Env } from './env.ts';
 import { Gathered } from './gathered.ts';
 import { InstanceDraft } from './instance-draft.ts';
-import type { Invocation } from './interceptors/traces.ts';
-import { itemPathsOf } from './item-scopes.ts';
+import type { Invocation } from './interceptors/invocation.ts';
+import { itemPathsOf } from './item-paths.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type NewRow, isTrace, isVisibleToTemplates } from './output-row.ts';
 import {
@@ -83,12 +83,22 @@ export abstract class DraftRecords {
     const id = this.env.newId();
     this.pending.rows.push({ ...row, id });
     if (isTrace(row.kind)) this.traceCount += 1;
-    const read = this.plan.readOutputs === 'all' || this.plan.readOutputs.has(row.blockId);
-    if (read && isVisibleToTemplates(row.kind)) {
-      const paths = itemPathsOf(this.plan, row.blockId, row.iteration);
-      this.knowledge.setOutput(row.blockId, row.output, paths);
-    }
+    this.learn(row);
     return id;
+  }
+
+  /** Keeps an output in mind that some text may read. */
+  private learn({ blockId, iteration, kind, output }: Omit<NewRow, 'id'>): void {
+    const read = this.plan.readOutputs === 'all' || this.plan.readOutputs.has(blockId);
+    if (!read || !isVisibleToTemplates(kind)) return;
+    this.knowledge.setOutput(blockId, output, itemPathsOf(this.plan, blockId, iteration));
+  }
+
+  /** The run is made of something else from here on, whose texts may read what nobody has read so far. */
+  replan(plan: Plan): void {
+    this.plan = plan;
+    this.knowledge.reopen();
+    for (const row of this.pending.rows) this.learn(row);
   }
 
   /** Puts the answer of an invoked interceptor into its row, which is still to be committed. */

@@ -6,7 +6,6 @@ import type { Dispatch, Env } from './env.ts';
 import { type FailedLeaf, type Frame, type Leaf, ROOT_KEY, frameKey } from './frame.ts';
 import { rootFrame, unstoredBranches } from './fresh-frames.ts';
 import { Gathered } from './gathered.ts';
-import { traceIntents } from './interceptors/traces.ts';
 import type { Knowledge } from './knowledge.ts';
 import { type Asking, Intents } from './limits/intents.ts';
 import type { TakeAnswer } from './limits/takes.ts';
@@ -212,7 +211,6 @@ export class Draft extends DraftRecords {
 
   /** What the next commit writes; the draft then collects anew. */
   takeChanges(): Changes {
-    traceIntents(this);
     const frames: Frame[] = [];
     for (const key of new Set([...this.dirty, ...this.claimed, ...this.intents.keys()])) {
       const frame = this.frames.get(key);
@@ -222,6 +220,7 @@ export class Draft extends DraftRecords {
       if (choice !== null) this.addRow(choice);
       this.stored.add(key);
     }
+    this.shape.written = null;
     const changes = this.takePending();
     changes.frames = this.intents.write(frames);
     changes.instance = this.instance.takePatch();

@@ -4,7 +4,7 @@ import type { InboxDone } from './changes.ts';
 import type { Draft } from './draft.ts';
 import { type Frame, frameKey } from './frame.ts';
 import { isWithin, namedPass } from './early-answers.ts';
-import { itemPathsOf } from './item-scopes.ts';
+import { itemPathsOf } from './item-paths.ts';
 import { answerGate } from './leaf/gate.ts';
 import { passMayStillCome } from './pass-to-come.ts';
 import { placeOf } from './place.ts';

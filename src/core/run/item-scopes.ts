@@ -3,21 +3,25 @@ import type { Json } from '../json.ts';
 import type { Draft } from './draft.ts';
 import { type Frame, frameKey } from './frame.ts';
 import { indexOf } from './item-frames.ts';
-import type { Place } from './place.ts';
-import { type Plan, innerIteration, isInside, outerIteration } from './plan.ts';
+import { innerIteration, isInside } from './plan.ts';
 
 /**
  * Items that run side by side do not see each other: inside one, `outputs.B` of a block of the same body is the row of
  * this item and of no other one ([OUT-5] as RULINGS B25 narrows it). Everybody else sees the latest row of all items.
  */
-export interface ItemScope {
+/** Keys of the frames around a place and its own, outermost first. */
+interface HasPath {
+  readonly path: readonly string[];
+}
+
+interface ItemScope {
   readonly forEachId: string;
   /** Path of the item, `each:17`. */
   readonly path: string;
 }
 
 /** The items of concurrent blocks that a place lies in, outermost first. */
-export function itemScopes(draft: Draft, place: Place): readonly ItemScope[] {
+function itemScopes(draft: Draft, place: HasPath): readonly ItemScope[] {
   if (draft.plan.concurrent.size === 0) return [];
   return place.path.flatMap((key) => {
     const frame = draft.frames.get(key);
@@ -26,23 +30,8 @@ export function itemScopes(draft: Draft, place: Place): readonly ItemScope[] {
   });
 }
 
-/** Paths of the concurrent items around a row, outermost first: each of them sees it. */
-export function itemPathsOf(plan: Plan, blockId: string, iteration: string): readonly string[] {
-  if (plan.concurrent.size === 0) return [];
-  const paths: string[] = [];
-  let path = iteration;
-  let node = plan.nodes.get(blockId);
-  while (node !== undefined && node.parentId !== null) {
-    node = plan.nodes.get(node.parentId);
-    if (node?.block.type !== 'for_each' && node?.block.type !== 'loop') continue;
-    if (plan.concurrent.has(node.block.id)) paths.unshift(path);
-    path = outerIteration(path, node.block.id);
-  }
-  return paths;
-}
-
 /** The outputs that texts at a place see. */
-export function outputsAt(draft: Draft, place: Place): ReadonlyMap<string, Json> {
+export function outputsAt(draft: Draft, place: HasPath): ReadonlyMap<string, Json> {
   const scopes = itemScopes(draft, place);
   const { knowledge, plan } = draft;
   if (scopes.length === 0) return knowledge.knownOutputs;
@@ -55,7 +44,7 @@ export function outputsAt(draft: Draft, place: Place): ReadonlyMap<string, Json>
 }
 
 /** True when all that these references may read at a place is known; gaps are noted as needs. */
-export function coversAt(draft: Draft, place: Place, references: References): boolean {
+export function coversAt(draft: Draft, place: HasPath, references: References): boolean {
   const scopes = itemScopes(draft, place);
   const { knowledge, plan } = draft;
   const itemsKnown = knowsItems(draft, place);
@@ -92,7 +81,7 @@ function snapshotKeyOf(draft: Draft, item: Frame): string | null {
 }
 
 /** The items around a place that their frames do not hold have to be read, since every text may name them. */
-function knowsItems(draft: Draft, place: Place): boolean {
+function knowsItems(draft: Draft, place: HasPath): boolean {
   let known = true;
   for (const key of place.path) {
     const frame = draft.frames.get(key);

@@ -60,7 +60,7 @@ export function isTrace(kind: RowKind): boolean {
 }
 
 /** Key under which an output that was left out of a list is found. */
-export function externalKey({ instanceId, id }: Pick<OutputRow, 'instanceId' | 'id'>): string {
+function externalKey({ instanceId, id }: Pick<OutputRow, 'instanceId' | 'id'>): string {
   return `${instanceId}:out:${id}`;
 }
 

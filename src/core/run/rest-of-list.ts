@@ -84,3 +84,10 @@ function restOfSaga(frame: Frame, index: number): Rest {
   const toCome = index % 2 === 1 && done.includes(ofStep) && done.indexOf(ofStep) < done.indexOf(step);
   return toCome ? 'pending' : 'skipped';
 }
+
+/** One list as the tree sees it: its frame while it is worked on, its pass, and what its untouched blocks are. */
+export interface InnerList {
+  readonly frame: Frame | null;
+  readonly iteration: string;
+  readonly rest: Rest;
+}

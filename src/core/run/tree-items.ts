@@ -1,8 +1,7 @@
 import { type Frame, frameKey } from './frame.ts';
 import { indexOf, itemFrames } from './item-frames.ts';
 import { passPath } from './plan.ts';
-import { restOfList } from './rest-of-list.ts';
-import type { InnerList } from './tree-lists.ts';
+import { type InnerList, restOfList } from './rest-of-list.ts';
 
 /**
  * The body of a `for_each` that fans out, as one of its items shows it: the item that was asked for, else the first that is

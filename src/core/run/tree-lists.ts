@@ -4,16 +4,9 @@ import { fansOut } from './blocks/items.ts';
 import type { Frame } from './frame.ts';
 import type { NodeRow } from './output-row.ts';
 import { currentListIndex, innerIteration, passPath } from './plan.ts';
-import { type Rest, restOfEnd, restOfList } from './rest-of-list.ts';
+import { type InnerList, type Rest, restOfEnd, restOfList } from './rest-of-list.ts';
 import type { NodeState } from './states.ts';
 import { askedIndex } from './tree-items.ts';
-
-/** One list as the tree sees it: its frame while it is worked on, its pass, and what its untouched blocks are. */
-export interface InnerList {
-  readonly frame: Frame | null;
-  readonly iteration: string;
-  readonly rest: Rest;
-}
 
 /** A list of a composite that has a frame. `branch` is the frame of this list in a parallel or race. */
 export function openList(own: Frame, branch: Frame | undefined, index: number): InnerList {

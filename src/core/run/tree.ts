@@ -3,7 +3,7 @@ import { type Frame, ROOT_KEY, frameKey } from './frame.ts';
 import { nodeId } from './node-id.ts';
 import type { NodeRow } from './output-row.ts';
 import { type Plan, type PlanNode, listsOf } from './plan.ts';
-import { restOfList } from './rest-of-list.ts';
+import { type InnerList, restOfList } from './rest-of-list.ts';
 import { inRunOrder } from './run-order.ts';
 import {
   type NodeFacts,
@@ -14,7 +14,7 @@ import {
   untouchedFacts,
 } from './tree-facts.ts';
 import { itemList } from './tree-items.ts';
-import { type InnerList, closedList, openList } from './tree-lists.ts';
+import { closedList, openList } from './tree-lists.ts';
 
 /** A node of the tree view (sequences.md 5.2). Instants are epoch ms. */
 export interface TreeNode extends NodeFacts {

@@ -1,19 +1,23 @@
+import { traceIntents } from '../../../src/core/run/interceptors/traces.ts';
 import { advance, beginCall, finishCall, noteLateResult } from '../../../src/core/run/advance.ts';
 import type { Settle } from '../../../src/core/run/changes.ts';
-import { type Dispatch, Draft } from '../../../src/core/run/draft.ts';
+import type { Dispatch, Draft } from '../../../src/core/run/draft.ts';
 import { applyFacts } from '../../../src/core/run/facts.ts';
 import { endHooks, settleHooks } from '../../../src/core/run/hooks/end-hooks.ts';
 import { nextHook } from '../../../src/core/run/hooks/next-hook.ts';
+import { settleDenied } from '../../../src/core/run/limits/ask.ts';
 import { finishHook } from '../../../src/core/run/hooks/record-hook.ts';
-import { Knowledge } from '../../../src/core/run/knowledge.ts';
+import { takeUnannounced } from '../../../src/core/run/reshape/apply-changes.ts';
 import { nextWake, settle, settleUntouched } from '../../../src/core/run/settle.ts';
 import type { Claim, TurnCommit } from '../../../src/ports/store/turn.ts';
 import { readNeeds } from '../../../src/engine/read-needs.ts';
+import { callable } from '../../../src/engine/turn-grants.ts';
 import { callHandler } from './calls.ts';
 import { checkCommitted } from './checks.ts';
 import { isFirstTry, onlyRepeatsIntents } from './crashes.ts';
 import { callWithBefore, invoke } from './invoke.ts';
 import type { Answer } from './script.ts';
+import { claimedDraft } from './shape.ts';
 import { LEASE_MS, type World } from './world.ts';
 
 const ROUNDS_MAX = 3000;
@@ -74,15 +78,8 @@ async function openTurn(
   claim: Claim,
   running: ReadonlyMap<string, Running>,
 ): Promise<TurnState> {
-  const draft = new Draft({
-    plan: await world.planOf(claim.instance.sequenceId),
-    env: world.envFor(),
-    knowledge: new Knowledge({ hasHistory: claim.instance.hasHistory }),
-    record: claim.instance,
-    frames: claim.frames,
-  });
+  const draft = await claimedDraft(world, claim);
   draft.lostCalls.takenOver = claim.takenOver;
-  draft.ensureRoot();
   const state: TurnState = {
     world,
     claim,
@@ -103,6 +100,7 @@ function takeInbox(state: TurnState, claim: Pick<Claim, 'inbox'>): void {
   const rows = claim.inbox.filter((row) => row.seq > state.seenSeq);
   for (const row of rows) state.seenSeq = Math.max(state.seenSeq, row.seq);
   state.draft.env.now = state.world.now;
+  takeUnannounced(state.draft, rows);
   applyFacts(state.draft, rows);
 }
 
@@ -124,6 +122,7 @@ async function runRounds(state: TurnState): Promise<void> {
   for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
     draft.env.now = world.now;
     takeFinished(state);
+    if (draft.shape.isDue) throw new Refused();
     await advanceFully(state);
     for (const key of draft.takeAborted()) dropCall(state, key);
     const pure = draft.ready.filter((dispatch) => dispatch.pure);
@@ -131,7 +130,7 @@ async function runRounds(state: TurnState): Promise<void> {
       for (const dispatch of pure) await callPure(state, dispatch);
       continue;
     }
-    if (draft.ready.length > 0) {
+    if (draft.ready.length > 0 || draft.intents.asks) {
       await startReady(state, draft.ready);
       continue;
     }
@@ -193,10 +192,11 @@ async function callPure(state: TurnState, dispatch: Dispatch): Promise<void> {
 
 async function startReady(state: TurnState, ready: readonly Dispatch[]): Promise<void> {
   const { draft, world } = state;
-  const claimIsIntent = !state.committedOnce && !draft.hasChanges && !ready.some((d) => d.intentFirst);
+  const mayClaim = !state.committedOnce && !draft.hasChanges && !draft.intents.asks;
+  const claimIsIntent = mayClaim && !ready.some((d) => d.intentFirst);
   if (claimIsIntent) draft.grantByClaim();
   else if (!(await commit(state, null))) return;
-  for (const dispatch of ready) {
+  for (const dispatch of callable(draft, ready)) {
     world.mostRedeliveries = Math.max(world.mostRedeliveries, dispatch.leaf.redeliveries);
     const { answer, at } = await callWithBefore(state.world, draft, dispatch);
     beginCall(draft, dispatch);
@@ -265,6 +265,7 @@ async function commit(state: TurnState, settled: Settle | null): Promise<boolean
   const { world, draft, claim } = state;
   for (const invocation of draft.invocations.takeAll())
     draft.fillRow(invocation.rowId, await invoke(world, draft, invocation));
+  traceIntents(draft);
   const turn: TurnCommit = {
     tenantId: claim.tenantId,
     instanceId: claim.instanceId,
@@ -276,6 +277,10 @@ async function commit(state: TurnState, settled: Settle | null): Promise<boolean
     ...draft.takeChanges(),
     settle: settled,
   };
+  // Intents count before anything is called: a crash may come in between, again and again.
+  for (const { intent } of turn.frames) {
+    world.mostRedeliveries = Math.max(world.mostRedeliveries, intent?.leaf?.redeliveries ?? 0);
+  }
   const mayCrash = world.mostRedeliveries < REDELIVERIES_MAX;
   if (world.crashes === 'before_commits' && mayCrash && isFirstTry(world, turn)) throw new Crash();
   const { verdicts } = await world.store.commit([turn]);
@@ -290,8 +295,10 @@ async function commit(state: TurnState, settled: Settle | null): Promise<boolean
   world.escalations.push(...draft.escalations.takeAll());
   const crashes = world.crashes === 'after_commits' && mayCrash && settled === null;
   if (crashes && !onlyRepeatsIntents(turn)) throw new Crash();
-  if (verdict.granted) draft.grant();
+  draft.env.openBreakers = new Set(verdict.openBreakers);
+  if (verdict.granted) draft.grant(verdict.taken);
   else draft.withdraw();
+  if (verdict.granted) settleDenied(draft);
   if (settled === null) takeInbox(state, verdict);
   return verdict.granted;
 }

@@ -4,7 +4,7 @@ import type { Json } from '../../json.ts';
 import type { Result } from '../../result.ts';
 import type { Draft } from '../draft.ts';
 import { ROOT_PLACE, scopeAt } from '../place.ts';
-import type { Invocation } from './traces.ts';
+import type { Invocation } from './invocation.ts';
 
 /** What has to be known before the params of an invocation can be resolved. */
 export function invocationReferences({ interceptor }: Invocation): References {

@@ -5,22 +5,13 @@ import type { Dispatch } from '../env.ts';
 import type { Frame, Leaf } from '../frame.ts';
 import { currentList, innerIteration } from '../plan.ts';
 import type { InboxRow } from '../record.ts';
+import type { Invocation } from './invocation.ts';
 
 /**
  * Traces of interceptors (18.1). They are rows of the commits that are made anyway: before an attempt with its intent or,
  * where the claim is the intent, with its outcome; after it with its outcome. An interceptor that is really called
  * ([INT-5]) leaves an invocation, which the engine carries out before the commit and puts into the row.
  */
-export interface Invocation {
-  readonly rowId: string;
-  readonly blockId: string;
-  readonly iteration: string;
-  readonly attempt: number;
-  readonly interceptor: Interceptor;
-  /** Roots of its templates beside the usual ones. */
-  readonly roots: JsonObject;
-}
-
 interface Trace {
   readonly blockId: string;
   readonly iteration: string;
