@@ -445,9 +445,21 @@ BEGIN
   END IF;
 END $$;
 
+-- The frame of an intent that was denied: its leaf waits for the limit.
+CREATE FUNCTION stepwell.held_frame(p jsonb, p_take jsonb, p_answer jsonb) RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  v_held jsonb := CASE WHEN p_take ? 'f' THEN p -> 'frames' -> (p_take ->> 'f')::integer -> 'held'
+    ELSE p -> 'turns' -> (p_take ->> 'i')::integer -> 'rootHeld' END;
+BEGIN
+  RETURN jsonb_set(v_held, '{leaf}', (v_held -> 'leaf') || jsonb_build_object('state', 'waiting',
+    'reason', p_answer -> 'denied', 'wakeAt', p_answer -> 'until',
+    'limit', p_take -> CASE p_answer ->> 'denied' WHEN 'rate_limit' THEN 'rate' ELSE p_answer ->> 'denied' END));
+END $$;
+
 -- Limits in a commit: attempts that have ended tell their breakers, attempts that are to begin take what they need. The
--- payload comes back as it is to be stored: an intent that was denied is gone from it, one that was granted has what it
--- was given in its leaf; `taken` has the answers by turn.
+-- payload comes back as it is to be stored: an intent that was denied waits or is gone from it, one that was granted has
+-- what it was given in its leaf; `taken` has the answers by turn.
 CREATE FUNCTION stepwell.limit_turns(p jsonb, a stepwell.checked_turn[]) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -486,7 +498,9 @@ BEGIN
   LOOP
     v_answer := stepwell.take_one(r.tenant_id, r.instance_id, r.v, v_now);
     v_path := CASE WHEN r.v ? 'f' THEN ARRAY['frames', r.v ->> 'f', 'intent'] ELSE ARRAY['turns', r.i::text, 'rootIntent'] END;
-    IF v_answer ? 'denied' THEN
+    IF v_answer -> 'until' <> 'null' THEN
+      p := jsonb_set(p, v_path, stepwell.held_frame(p, r.v, v_answer));
+    ELSIF v_answer ? 'denied' THEN
       p := p #- v_path;
     ELSE
       v_path := v_path || ARRAY['leaf', 'taken'];
@@ -512,7 +526,7 @@ BEGIN
 END $$;
 
 -- The answers of a commit that had landed before. Nothing was committed since, so the stored frame says which intents
--- were granted. What was denied is told to ask again.
+-- were granted.
 CREATE FUNCTION stepwell.taken_before(p jsonb, p_i integer, p_tenant text, p_instance uuid) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -533,11 +547,13 @@ BEGIN
       WHERE t.instance_id = p_instance AND t.block_id = r.f ->> 'blockId'
         AND t.branch_index = (r.f ->> 'branch')::integer AND t.iteration = r.f ->> 'iteration';
     END IF;
-    IF v_stored IS DISTINCT FROM coalesce(r.f -> 'frame', p -> 'turns' -> p_i -> 'root') THEN
+    IF v_stored -> 'leaf' ? 'limit' THEN
+      v_taken := v_taken || jsonb_build_object('denied', v_stored -> 'leaf' -> 'reason', 'until', v_stored -> 'leaf' -> 'wakeAt');
+    ELSIF v_stored IS DISTINCT FROM coalesce(r.f -> 'frame', p -> 'turns' -> p_i -> 'root') THEN
       v_taken := v_taken || jsonb_build_object('taken', coalesce(v_stored -> 'leaf' -> 'taken', '{}') - 'rate');
     ELSE
-      v_taken := v_taken || stepwell.denied(
-        CASE WHEN r.v ? 'rate' THEN 'rate_limit' WHEN r.v ? 'breaker' THEN 'breaker' ELSE 'pool' END, stepwell.sw_now());
+      -- Only a pool that can give nothing leaves no trace.
+      v_taken := v_taken || stepwell.denied('pool_empty', NULL);
     END IF;
   END LOOP;
   RETURN v_taken;

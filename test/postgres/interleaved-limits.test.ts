@@ -14,7 +14,8 @@ const failed = (handler: string): BreakerOutcome => ({ handler, ok: false, error
 function askingTurn(claim: Claim, ...all: readonly Takes[]): TurnCommit {
   const frames = all.map((takes, branch) => {
     const base = frame({ blockId: 'both', branch, detail: { kind: 'branch' } });
-    return { frame: base, intent: { ...base, leaf: leaf({ dispatchedAt: 1 }) }, takes };
+    const held = { ...base, leaf: leaf() };
+    return { frame: base, intent: { ...base, leaf: leaf({ dispatchedAt: 1 }) }, takes, held };
   });
   return turnOf(claim, { frames });
 }

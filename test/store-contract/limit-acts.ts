@@ -11,7 +11,8 @@ export const succeeded = (handler: string): BreakerOutcome => ({ handler, ok: tr
 /** The write of a root frame whose leaf is to begin when limits give what it takes. */
 export function asking(takes: Takes, before = frame()): FrameWrite {
   const taken = takes.rate === undefined ? {} : { rate: true as const };
-  return { frame: before, intent: { ...before, leaf: leaf({ dispatchedAt: 7, taken }) }, takes };
+  const intent = { ...before, leaf: leaf({ dispatchedAt: 7, taken }) };
+  return { frame: before, intent, takes, held: { ...before, leaf: leaf({ startedAt: 3 }) } };
 }
 
 /** Asks in a commit of a fresh instance; answers what the limits say. */

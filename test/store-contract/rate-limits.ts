@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TENANT, frame, nextId, turnOf } from '../support/turn-builder.ts';
+import { TENANT, frame, leaf, nextId, turnOf } from '../support/turn-builder.ts';
 import { ask, asking, limitTo } from './limit-acts.ts';
 import type { MakeStore } from './store-under-test.ts';
 import { useWorld } from './world.ts';
@@ -23,7 +23,9 @@ export function describeRateLimits(makeStore: MakeStore): void {
     await world.advance(10_000);
     const { claim, answer } = await ask(world, { rate: 'mail' });
     expect(answer).toEqual({ granted: false, reason: 'rate_limit', until: at + 60_000 });
-    expect((await world.frontier(claim.instanceId)).frames[0]?.leaf).toBeNull();
+    const { frames } = await world.frontier(claim.instanceId);
+    const waits = { state: 'waiting', reason: 'rate_limit', limit: 'mail', wakeAt: at + 60_000 } as const;
+    expect(frames[0]?.leaf).toEqual(leaf({ startedAt: 3, ...waits }));
     expect(await world.store.getRateLimit(TENANT, 'mail')).toMatchObject({
       currentCount: 1,
       windowStart: at,
@@ -58,7 +60,7 @@ export function describeRateLimits(makeStore: MakeStore): void {
     const { taken } = await world.apply(turnOf(claim, { frames: branches }));
     expect(taken?.map(({ granted }) => granted)).toEqual([true, true, false]);
     const { frames } = await world.frontier(claim.instanceId);
-    expect(frames.filter((one) => one.leaf !== null)).toHaveLength(2);
+    expect(frames.map((one) => one.leaf?.reason).toSorted()).toEqual([null, null, 'rate_limit']);
   });
 
   it('takes nothing when unseen facts withhold the intents (RULINGS A9)', async () => {
@@ -87,8 +89,9 @@ export function describeRateLimits(makeStore: MakeStore): void {
     expect(await world.store.getRateLimit(TENANT, 'mail')).toMatchObject({ currentCount: 1 });
     const other = await world.claim(await world.start());
     const denied = turnOf(other, { frames: [asking({ rate: 'mail' })] });
-    await world.apply(denied);
-    expect(await world.commit(denied)).toMatchObject({ verdict: 'already', taken: [{ granted: false }] });
+    const second = await world.apply(denied);
+    expect(second.taken).toMatchObject([{ granted: false }]);
+    expect(await world.commit(denied)).toMatchObject({ verdict: 'already', taken: second.taken });
   });
 
   it('turns of a batch take one after the other', async () => {
@@ -101,7 +104,7 @@ export function describeRateLimits(makeStore: MakeStore): void {
       false,
     ]);
     const leaves = await Promise.all(claims.map((claim) => world.frontier(claim.instanceId)));
-    expect(leaves.map(({ frames }) => frames[0]?.leaf === null)).toEqual([false, true]);
+    expect(leaves.map(({ frames }) => frames[0]?.leaf?.reason)).toEqual([null, 'rate_limit']);
   });
 
   it('above 1,000 grants a window sub-windows count against the caller (RULINGS A32)', async () => {

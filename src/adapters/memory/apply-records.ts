@@ -1,9 +1,11 @@
 import { canonicalJson, utf8Bytes } from '../../core/json.ts';
 import { type Frame, frameKey } from '../../core/run/frame.ts';
+import { heldLeaf } from '../../core/run/limits/held-leaf.ts';
 import type { TakeAnswer } from '../../core/run/limits/takes.ts';
 import type { NewRow } from '../../core/run/output-row.ts';
-import type { SupersedeRows, TurnCommit } from '../../ports/store/turn.ts';
+import type { FrameWrite, SupersedeRows, TurnCommit } from '../../ports/store/turn.ts';
 import { type Tx, closeFact } from './database.ts';
+import { queueWebhooks } from './outbox.ts';
 import { type InstanceRow, type StoredOutput, stored } from './rows.ts';
 
 /**
@@ -98,11 +100,19 @@ export function applyFrames(
   const answers = [...taken];
   const frames = tx.db.frames.of(turn.instanceId);
   for (const ref of turn.framesDeleted) frames.remove(frameKey(ref));
-  for (const { frame, intent, takes } of turn.frames) {
-    const answer = takes === undefined ? undefined : answers.shift();
-    const begins = granted && answer?.granted !== false ? intent : null;
-    frames.put(frameKey(frame), stored(begins === null ? frame : withTaken(begins, answer)));
+  for (const write of turn.frames) {
+    const answer = write.takes === undefined ? undefined : answers.shift();
+    frames.put(frameKey(write.frame), stored(granted ? begun(write, answer) : write.frame));
   }
+}
+
+/** The frame of a write whose intents hold, as limits let it begin. */
+function begun({ frame, intent, takes, held }: FrameWrite, answer: TakeAnswer | undefined): Frame {
+  if (intent === null) return frame;
+  if (answer?.granted !== false) return withTaken(intent, answer);
+  if (takes === undefined || held === undefined || held.leaf === null) return frame;
+  const leaf = heldLeaf(held.leaf, takes, answer);
+  return leaf === null ? frame : { ...held, leaf };
 }
 
 function withTaken(intent: Frame, answer: TakeAnswer | undefined): Frame {
@@ -127,15 +137,6 @@ export function applySideRecords(tx: Tx, row: InstanceRow, turn: TurnCommit): vo
     db.audit.of(row.id).put(entry.id, stored({ ...written, eventType: 'state_transition' }));
   }
   for (const entry of turn.journal) db.journal.of(row.id).put(entry.id, stored({ ...entry, createdAt: t }));
-  for (const { id, eventType, payload } of turn.webhooks ?? []) {
-    const of = {
-      tenantId: row.tenantId,
-      instanceId: row.id,
-      url: '',
-      status: 'pending' as const,
-      attempts: 0,
-    };
-    db.outbox.put(id, stored({ id, eventType, payload, ...of, createdAt: t }));
-  }
+  queueWebhooks(tx, row, turn);
   for (const line of turn.logs) db.logs.of(row.id).put(tx.newId(), stored(line));
 }

@@ -157,14 +157,16 @@ function addRoot(encoded: Record<string, unknown>, turn: TurnCommit): void {
   }
   encoded['root'] = storeFrame(write.frame);
   if (write.intent !== null) encoded['rootIntent'] = storeFrame(write.intent);
+  if (write.held !== undefined) encoded['rootHeld'] = storeFrame(write.held);
 }
 
 function addFrames(payload: Payload, turn: TurnCommit, i: number): void {
-  for (const { frame, intent } of turn.frames) {
+  for (const { frame, intent, held } of turn.frames) {
     if (isRoot(frame)) continue;
     payload.frames.push({
       ...encodeFrame(frame, i),
       ...(intent === null ? {} : { intent: storeFrame(intent) }),
+      ...(held === undefined ? {} : { held: storeFrame(held) }),
     });
   }
   for (const { blockId, branch, iteration } of turn.framesDeleted) {

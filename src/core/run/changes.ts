@@ -8,6 +8,7 @@ import type { CurrentStep, Usage } from './record.ts';
 import type { Outside } from './outside.ts';
 import type { ShapeWrite } from './reshape/shape-state.ts';
 import type { InstanceState } from './states.ts';
+import type { WebhookEvent } from '../webhook-events.ts';
 
 /**
  * What one commit of a turn writes. The core composes it, the store applies all of it or nothing (but intents, which
@@ -49,10 +50,11 @@ export interface Changes {
   readonly webhooks?: readonly QueuedWebhook[];
 }
 
-/** One event for all targets; the delivery makes an entry per target of it. */
+/** One event for one target. */
 export interface QueuedWebhook {
   readonly id: string;
-  readonly eventType: 'instance.sla_breached';
+  readonly eventType: WebhookEvent;
+  readonly url: string;
   readonly payload: JsonObject;
 }
 
@@ -183,12 +185,15 @@ export interface Settle {
 
 /**
  * `intent` replaces `frame` when the intents of this commit are granted and, with `takes`, when the store can give all
- * that they ask for; it then adds what was given to `taken` of the intent's leaf.
+ * that it asks for; it then adds what was given to `taken` of the intent's leaf. When it cannot, `held` replaces `frame`,
+ * with a leaf that waits for the limit in question (RULINGS A32), or nothing does where waiting is of no use.
  */
 export interface FrameWrite {
   readonly frame: Frame;
   readonly intent: Frame | null;
   readonly takes?: Takes;
+  /** Present with `takes`. */
+  readonly held?: Frame;
 }
 
 export type FrameRef = Pick<Frame, 'blockId' | 'branch' | 'iteration'>;

@@ -3,10 +3,11 @@ import { resolveTemplateText } from '../../expressions/template.ts';
 import type { Failure } from '../../failure.ts';
 import { canonicalJson } from '../../json.ts';
 import type { Draft } from '../draft.ts';
-import type { Leaf, WaitReason } from '../frame.ts';
+import type { Leaf } from '../frame.ts';
 import { viewScope } from '../leaf/context-view.ts';
 import { failLeaf } from '../leaf/end-leaf.ts';
 import { type Place, frameAt, placeOf } from '../place.ts';
+import { heldLeaf } from './held-leaf.ts';
 import type { BreakerAsk, Denial, Takes } from './takes.ts';
 import { isTracked } from './tracked-handlers.ts';
 
@@ -86,42 +87,19 @@ export function takenWith(leaf: Leaf, takes: Takes): Pick<Leaf, 'taken'> {
   return { taken: { ...leaf.taken, ...(takes.rate === undefined ? {} : { rate: true as const }) } };
 }
 
-/** The leaves that limits denied in the last commit wait now, and no attempt is consumed ([RATE-3], [CB-5]). */
+/**
+ * The leaves that limits denied in the last commit wait now, as it has stored them, and no attempt is consumed ([RATE-3],
+ * [CB-5]).
+ */
 export function settleDenied(draft: Draft): void {
   for (const { key, asking, answer } of draft.intents.denied) {
     const frame = draft.frames.get(key);
     if (frame === undefined) continue;
-    const reason = waitFor(answer.reason);
-    if (reason === null) {
+    const held = heldLeaf(asking.before, asking.takes, answer);
+    if (held === null) {
       failLeaf(draft, placeOf(draft, key), asking.before, poolFailure(answer.reason, asking.takes));
-      continue;
-    }
-    draft.putLeaf(frame, {
-      ...asking.before,
-      state: 'waiting',
-      reason,
-      limit: limitOf(answer.reason, asking.takes),
-      // Never in the past: the store's word is about its own clock, which may be ahead by a little.
-      wakeAt: Math.max(answer.until ?? draft.env.now, draft.env.now + 1),
-    });
+    } else draft.frames.set(key, { ...frame, leaf: held });
   }
-}
-
-function waitFor(denial: Denial): WaitReason | null {
-  switch (denial) {
-    case 'rate_limit':
-    case 'breaker':
-    case 'pool':
-      return denial;
-    case 'pool_empty':
-    case 'pool_unknown':
-      return null;
-  }
-}
-
-function limitOf(denial: Denial, { rate = '', breaker, pool }: Takes): string {
-  if (denial === 'rate_limit') return rate;
-  return denial === 'breaker' ? (breaker?.handler ?? '') : (pool?.name ?? '');
 }
 
 /** The leaf as it is when the wait for a limit is over. */

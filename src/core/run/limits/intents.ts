@@ -74,7 +74,8 @@ export class Intents {
       const write = { frame, intent: intent?.frame ?? null };
       if (intent === undefined || intent.asking === null) return write;
       this.asked.push(key);
-      return { ...write, takes: intent.asking.takes };
+      const { takes, before } = intent.asking;
+      return { ...write, takes, held: { ...frame, leaf: before } };
     });
   }
 
