@@ -34,6 +34,7 @@ export interface Script {
 /** The outside world: every effect that ever happened, in order. */
 export class Ledger {
   readonly entries: LedgerEntry[] = [];
+  private readonly counts = new Map<string, number>();
   /** Told of every call when it begins. */
   onCall: (entry: LedgerEntry) => void = () => undefined;
 
@@ -41,6 +42,11 @@ export class Ledger {
     return this.entries.filter(
       (entry) => entry.blockId === blockId && (instanceId === undefined || entry.instanceId === instanceId),
     );
+  }
+
+  /** Calls of the same block in the same pass so far. */
+  countOf(call: StepCall): number {
+    return this.counts.get(keyOf(call)) ?? 0;
   }
 
   record(process: string, handler: string, call: StepCall, at: number): LedgerEntry {
@@ -62,10 +68,14 @@ export class Ledger {
       abortedAt: null,
     };
     this.entries.push(entry);
+    this.counts.set(keyOf(call), this.countOf(call) + 1);
     this.onCall(entry);
     return entry;
   }
 }
+
+const keyOf = ({ instanceId, blockId, iteration }: StepCall): string =>
+  JSON.stringify([instanceId, blockId, iteration]);
 
 /** The handlers of one process, made from scripts that all processes share. */
 export function scriptedHandlers(
@@ -88,7 +98,7 @@ async function runScript(
   ledger: Ledger,
   gate: ProcessGate,
 ): Promise<StepOutcome> {
-  const nth = ledger.of(call.blockId, call.instanceId).filter(sameIteration(call)).length;
+  const nth = ledger.countOf(call);
   const entry = ledger.record(gate.name, name, call, gate.time.now);
   call.signal.addEventListener('abort', () => {
     entry.abortedAt ??= gate.time.now;
@@ -105,11 +115,6 @@ async function runScript(
   }
   return outcome;
 }
-
-const sameIteration =
-  (call: StepCall) =>
-  (entry: LedgerEntry): boolean =>
-    entry.iteration === call.iteration;
 
 function waitFor(gate: ProcessGate, ms: number, signal: AbortSignal | null): Promise<void> {
   return new Promise((resolve) => {
