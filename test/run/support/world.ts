@@ -209,6 +209,7 @@ function envOf(world: World): Env {
     maxOutputBytes: scenario.maxOutputBytes ?? 8_388_608,
     kindOf: (handler) => kindOf(handler, world.now - world.startAt),
     defaultsOf: () => ({}),
+    webhooks: { urls: ['https://hooks.example.com/a'], cancelled: true },
   };
 }
 
