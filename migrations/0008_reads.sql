@@ -124,7 +124,7 @@ BEGIN
   END IF;
   IF v_ids IS NOT NULL THEN
     FOREACH v_table IN ARRAY ARRAY['start_inputs', 'execution_tree', 'block_outputs', 'signal_inbox', 'worker_task_events',
-      'worker_tasks', 'externalized_state', 'kv', 'audit_log', 'journal', 'step_logs', 'webhook_outbox', 'event_waits', 'blobs',
+      'worker_tasks', 'externalized_state', 'kv', 'audit_log', 'journal', 'step_logs', 'event_waits', 'blobs',
       'instance_changes', 'checkpoints'] LOOP
       EXECUTE format('DELETE FROM stepwell.%I WHERE tenant_id = ANY ($1) AND instance_id = ANY ($2)', v_table)
       USING v_tenants, v_ids;

@@ -13,7 +13,7 @@ export type AnswerEvent = (event: LambdaEvent, context: LambdaContext) => Promis
 /** The API over the parts of this host. Throws when nobody would have to show a key and that was not asked for. */
 export function composeApi({ engine, settings, version }: AwsParts): AnswerEvent {
   const runner = createRequestRunner(engine);
-  const { store, handlers, definitions, hints, ids, clock, entropy, log, limits, seal } = engine.deps;
+  const { store, handlers, definitions, hints, ids, clock, entropy, log, limits, seal, outbox } = engine.deps;
   const app = createApi({
     store,
     runner,
@@ -25,6 +25,7 @@ export function composeApi({ engine, settings, version }: AwsParts): AnswerEvent
     log,
     limits,
     ...(seal === undefined ? {} : { seal }),
+    ...(outbox === undefined ? {} : { outbox }),
     handlerNames: handlers.names,
     settings: apiSettings(settings),
     service: { version, schemaVersion: SCHEMA_VERSION, notReadyReason: () => null },

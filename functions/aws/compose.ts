@@ -8,6 +8,8 @@ import { createFunctionEngine, type FunctionEngine } from '../../src/engine/func
 import { builtInHandlers } from '../../src/engine/handlers/built-in.ts';
 import { buildIdOf } from '../../src/engine/handlers/build-id.ts';
 import { createHandlerRegistry, type HandlerRegistry } from '../../src/engine/handlers/registry.ts';
+import type { WebhookSettings } from '../../src/engine/webhooks/send-webhook.ts';
+import type { HttpEffects } from '../../src/ports/effects.ts';
 import type { Seal } from '../../src/ports/seal.ts';
 import type { Log } from '../../src/ports/system.ts';
 import type { DefinedHandler } from '../../src/sdk/handler.ts';
@@ -61,13 +63,19 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
     ...(writeLog === undefined ? {} : { write: writeLog }),
   });
   const queue = createSqsQueue({ queueUrl: settings.STEPWELL_QUEUE_URL, log, clock: systemClock });
-  const registry = registryOf(settings, handlers);
+  const effects = createOutboundClient({
+    clock: systemClock,
+    userAgent: `stepwell/${version}`,
+    allowInternal: settings.STEPWELL_ALLOW_INTERNAL_URLS ?? false,
+  });
+  const registry = registryOf(settings, effects, handlers);
   const engine = createFunctionEngine(
     {
       store: createPostgresStore(await openDriver(settings)),
       handlers: registry,
       buildId: settings.STEPWELL_BUILD_ID ?? buildIdOf(registry.names, version),
       queue,
+      webhookClient: effects,
       clock: systemClock,
       entropy: systemEntropy,
       log,
@@ -90,6 +98,7 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
       maxOutputBytes: MAX_OUTPUT_BYTES,
       silentTaskMs: settings.STEPWELL_WORKER_REAPER_STALE_SECS * 1000,
       inPlaceWaitMs: IN_PLACE_WAIT_MS,
+      webhooks: webhooksOf(settings),
     },
   );
   return { engine, queue, log, settings, version };
@@ -119,13 +128,22 @@ function driverFor(connectionString: string): 'neon' | 'pg' {
   return isNeon ? 'neon' : 'pg';
 }
 
-function registryOf(settings: FunctionSettings, users: readonly DefinedHandler[]): HandlerRegistry {
+function webhooksOf(settings: FunctionSettings): WebhookSettings {
+  return {
+    urls: settings.STEPWELL_WEBHOOK_URLS,
+    secret: settings.STEPWELL_WEBHOOK_SECRET ?? null,
+    timeoutMs: settings.STEPWELL_WEBHOOK_TIMEOUT_SECS * 1000,
+    maxRetries: settings.STEPWELL_WEBHOOK_MAX_RETRIES,
+    cancelled: settings.STEPWELL_WEBHOOK_CANCELLED ?? false,
+  };
+}
+
+function registryOf(
+  settings: FunctionSettings,
+  effects: HttpEffects,
+  users: readonly DefinedHandler[],
+): HandlerRegistry {
   const allowInternal = settings.STEPWELL_ALLOW_INTERNAL_URLS ?? false;
-  const effects = createOutboundClient({
-    clock: systemClock,
-    userAgent: `stepwell/${version}`,
-    allowInternal,
-  });
   const registry = createHandlerRegistry(
     builtInHandlers({ effects, entropy: systemEntropy, allowInternal }),
     users.map((handler) => toStepHandler(handler, systemClock)),

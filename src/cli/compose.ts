@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { createOutboundClient } from '../adapters/http/outbound-client.ts';
 import { type ListeningServer, listen, peerOf } from '../adapters/node-server/listen.ts';
 import { SCHEMA_VERSION } from '../adapters/postgres/migrate.ts';
 import { createSeal, plainSeal } from '../adapters/seal.ts';
@@ -11,6 +12,7 @@ import { createEngine, type Engine } from '../engine/engine.ts';
 import { buildIdOf } from '../engine/handlers/build-id.ts';
 import type { HandlerRegistry } from '../engine/handlers/registry.ts';
 import { createActivity, observed } from '../engine/streams/activity.ts';
+import type { HttpEffects } from '../ports/effects.ts';
 import type { Seal } from '../ports/seal.ts';
 import type { Log } from '../ports/system.ts';
 import { apiSettings, engineSettings } from './engine-settings.ts';
@@ -107,6 +109,7 @@ function assemble(
       entropy,
       log,
       buildId: settings.buildId ?? buildIdOf(handlers.names, version),
+      webhookClient: webhookClientOf(settings, version),
     },
     engineSettings(settings, leaseOwner, isOurs),
   );
@@ -130,6 +133,7 @@ function assemble(
     limits: engine.deps.limits,
     handlerNames: handlers.names,
     counters: engine.deps.counters,
+    ...(engine.deps.outbox === undefined ? {} : { outbox: engine.deps.outbox }),
     settings: apiSettings(settings, options.defaultTenantId),
     service: { version, schemaVersion: SCHEMA_VERSION, notReadyReason },
     peerOf,
@@ -152,6 +156,11 @@ function sealOf({ apiKey, encryptionKey, oldEncryptionKey }: Settings): { readon
     ...(oldEncryptionKey === undefined ? {} : { oldKey: oldEncryptionKey }),
   };
   return { seal: createSeal(keys, systemEntropy) };
+}
+
+/** Webhooks go the guarded way of all requests. */
+function webhookClientOf({ allowInternalUrls: allowInternal }: Settings, version: string): HttpEffects {
+  return createOutboundClient({ clock: systemClock, userAgent: `stepwell/${version}`, allowInternal });
 }
 
 function logOf(settings: Settings): Log {

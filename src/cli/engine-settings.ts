@@ -41,6 +41,13 @@ export function engineSettings(settings: Settings, leaseOwner: string, isOurs: b
     maxOutputBytes: MAX_OUTPUT_BYTES,
     silentTaskMs: settings.workerReaperStaleSecs * 1000,
     inPlaceWaitMs: IN_PLACE_WAIT_MS,
+    webhooks: {
+      urls: settings.webhookUrls,
+      secret: settings.webhookSecret ?? null,
+      timeoutMs: settings.webhookTimeoutSecs * 1000,
+      maxRetries: settings.webhookMaxRetries,
+      cancelled: settings.webhookCancelled,
+    },
   };
 }
 

@@ -108,6 +108,19 @@ export const settingsSchema = z.object({
   oldEncryptionKey: secretOf('64 hex digits', isSealKey)
     .optional()
     .describe('The key before, which still opens what it has sealed.'),
+  webhookUrls: textList('a comma list of http or https URLs', isWebUrl)
+    .default([])
+    .describe('Targets that are told of ends and alerts of instances. Empty: none.'),
+  webhookSecret: text('a secret that is not empty')
+    .optional()
+    .describe('Signs outgoing webhooks. Without it they are sent unsigned.'),
+  webhookTimeoutSecs: wholeNumber(1, 300)
+    .default(10)
+    .describe('How long one attempt to deliver a webhook may take, in seconds.'),
+  webhookMaxRetries: wholeNumber(0, 20)
+    .default(3)
+    .describe('Attempts after the first one before a webhook is parked.'),
+  webhookCancelled: yesOrNo().default(false).describe('Tell the targets of cancelled instances too.'),
   handlers: text('the path of a file')
     .optional()
     .describe('File with handlers of your own (`defineHandler`), TypeScript or JavaScript.'),
@@ -138,6 +151,10 @@ export const settingKeys: readonly SettingKey[] = Object.keys(settingsSchema.sha
 /** `leaseMs` -> `STEPWELL_LEASE_MS`. */
 export function environmentName(key: SettingKey): string {
   return `STEPWELL_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+function isWebUrl(entry: string): boolean {
+  return URL.canParse(entry) && /^https?:$/.test(new URL(entry).protocol);
 }
 
 function isOrigin(entry: string): boolean {

@@ -10,15 +10,23 @@ export const COUNTED_BY_TURNS = [
 ] as const;
 export type Counted = (typeof COUNTED_BY_TURNS)[number];
 
+/** Series of what a process does beside its turns. */
+export type CountedByHand =
+  | 'orch8_webhooks_sent_total'
+  | 'orch8_webhooks_failed_total'
+  | 'orch8_webhooks_parked_total';
+
 export interface Counters {
   /** Counts what a stored commit says. */
   stored(turn: TurnCommit): void;
+  /** One more of a series that is not counted by commits. */
+  add(name: CountedByHand): void;
   valueOf(name: string): number;
 }
 
 export function createCounters(): Counters {
   const values = new Map<string, number>();
-  const count = (name: Counted): void => {
+  const count = (name: Counted | CountedByHand): void => {
     values.set(name, (values.get(name) ?? 0) + 1);
   };
   return {
@@ -31,6 +39,7 @@ export function createCounters(): Counters {
       if (settle.state === 'completed') count('orch8_instances_completed_total');
       if (settle.state === 'failed') count('orch8_instances_failed_total');
     },
+    add: count,
     valueOf: (name) => values.get(name) ?? 0,
   };
 }

@@ -1,4 +1,5 @@
 import { type BreakerRule, DEFAULT_BREAKER_RULE } from '../core/run/limits/takes.ts';
+import type { HttpEffects } from '../ports/effects.ts';
 import type { Hints } from '../ports/hints.ts';
 import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
@@ -11,6 +12,8 @@ import { buildIdOf } from './handlers/build-id.ts';
 import type { HandlerRegistry } from './handlers/registry.ts';
 import { createIdSource } from './ids.ts';
 import { type TurnDeps, createStepSlots } from './turn-deps.ts';
+import type { WebhookSettings } from './webhooks/send-webhook.ts';
+import { createWebhookSender, type WebhookSender } from './webhooks/webhook-sender.ts';
 
 /** What the host brings. */
 export interface TurnParts {
@@ -22,6 +25,8 @@ export interface TurnParts {
   readonly hints: Hints;
   /** Opens credentials; absent: none can be used. */
   readonly seal?: Seal;
+  /** The way of webhooks to the outside; absent: this process sends none. */
+  readonly webhookClient?: HttpEffects;
   /** Names the build in the table of handler names (RULINGS B8). Default: made from the names of its handlers. */
   readonly buildId?: string;
 }
@@ -36,30 +41,55 @@ export interface TurnSettings {
   readonly maxContextBytes: number;
   readonly maxOutputBytes: number;
   readonly inPlaceWaitMs: number;
+  /** Targets of webhooks, and how they are sent; absent: no commit queues any. */
+  readonly webhooks?: WebhookSettings;
 }
 
 /** Puts together what the turns of one process share. Their time is unbounded; a function host bounds it per invocation. */
 export function createTurnDeps(parts: TurnParts, settings: TurnSettings): TurnDeps {
   const { store, clock, log, handlers } = parts;
   const buildId = parts.buildId ?? buildIdOf(handlers.names, '');
+  const counters = createCounters();
+  const ids = createIdSource(clock, parts.entropy);
+  const outbox = outboxOf(parts, settings, { counters, ids });
+  const tells = settings.webhooks !== undefined && settings.webhooks.urls.length > 0;
   return {
     ...parts,
     committer: createCommitter(store, clock, log),
-    counters: createCounters(),
+    counters,
     directory: createHandlerDirectory({ store, handlers, buildId, clock, log }),
     definitions: createDefinitions(store),
-    ids: createIdSource(clock, parts.entropy),
+    ids,
     steps: createStepSlots(settings.maxConcurrentSteps),
+    ...(outbox === null ? {} : { outbox }),
     limits: {
       maxContextBytes: settings.maxContextBytes,
       maxOutputBytes: settings.maxOutputBytes,
       maxStepsPerTurn: settings.maxStepsPerTurn,
       maxStepsPerInstance: settings.maxStepsPerInstance ?? 0,
       breakers: settings.breakers ?? DEFAULT_BREAKER_RULE,
+      ...(tells ? { webhooks: settings.webhooks } : {}),
       maxRecoveries: settings.maxRecoveries,
       inPlaceWaitMs: settings.inPlaceWaitMs,
       remainingTimeMs: null,
       freshTimeMs: Number.POSITIVE_INFINITY,
     },
   };
+}
+
+const NO_TARGETS: WebhookSettings = {
+  urls: [],
+  secret: null,
+  timeoutMs: 10_000,
+  maxRetries: 3,
+  cancelled: false,
+};
+
+/** Also without targets: what was queued while there were some is still sent. */
+function outboxOf(
+  { webhookClient: effects, store, clock, log }: TurnParts,
+  { webhooks: settings = NO_TARGETS }: TurnSettings,
+  own: Pick<TurnDeps, 'counters' | 'ids'>,
+): WebhookSender | null {
+  return effects === undefined ? null : createWebhookSender({ store, effects, clock, log, settings, ...own });
 }

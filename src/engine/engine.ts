@@ -3,6 +3,7 @@ import { createTurnDeps, type TurnParts, type TurnSettings } from './create-turn
 import { type LocalRunner, createLocalRunner } from './local-runner.ts';
 import { ResidentLoop, createLocalHints } from './resident-loop.ts';
 import type { TurnDeps } from './turn-deps.ts';
+import { withPokes } from './webhooks/with-pokes.ts';
 
 export interface EngineParts extends Omit<TurnParts, 'hints'> {
   /** Where hints go; by default this process looks at the instances itself. */
@@ -38,7 +39,7 @@ export function createEngine(parts: EngineParts, settings: EngineSettings): Engi
       () => self.runner,
       () => self.loop,
     );
-  const deps = createTurnDeps({ ...parts, hints }, settings);
+  const deps = withPokes(createTurnDeps({ ...parts, hints }, settings));
   const runner = createLocalRunner(deps, settings);
   self.runner = runner;
   const loop = new ResidentLoop(deps, runner, {

@@ -72,6 +72,8 @@ export async function runSweep(engine: FunctionEngine, remainingTimeMs: () => nu
       const { claimed, more } = await claimDue(deps, runner, settings);
       swept = { ...swept, claimed: swept.claimed + claimed, more };
     }
+    await invocation.idle();
+    await deps.outbox?.deliverDue((waitMs) => remainingTimeMs() - waitMs > claimUntilMs);
     return swept;
   } finally {
     await invocation.idle();

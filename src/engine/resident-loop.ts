@@ -106,6 +106,7 @@ export class ResidentLoop {
     await Promise.all(this.underWay);
     await drained;
     await this.runner.drain();
+    await this.deps.outbox?.stop();
     for (const stop of this.stops.keeping.splice(0)) stop();
   }
 
@@ -127,6 +128,7 @@ export class ResidentLoop {
   }
 
   private async sweepOnce(): Promise<void> {
+    this.deps.outbox?.poke();
     const { more } = await this.track(sweep(this.deps, this.runner, this.settings));
     if (more) await this.claim();
     await this.armNext(SECOND_LOOK_MS);

@@ -1,4 +1,5 @@
 import type { BreakerRule } from '../core/run/limits/takes.ts';
+import type { WebhookTargets } from '../core/webhook-events.ts';
 import type { Hints } from '../ports/hints.ts';
 import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
@@ -9,6 +10,7 @@ import type { Definitions } from './definitions.ts';
 import type { HandlerDirectory } from './handler-directory.ts';
 import type { HandlerRegistry } from './handlers/registry.ts';
 import type { IdSource } from './ids.ts';
+import type { WebhookSender } from './webhooks/webhook-sender.ts';
 
 /** What turns work with; one per process. */
 export interface TurnDeps {
@@ -26,6 +28,8 @@ export interface TurnDeps {
   /** Opens credentials; absent: none can be used. */
   readonly seal?: Seal;
   readonly steps: StepSlots;
+  /** Sends webhooks; absent in a process that has no way to the outside. */
+  readonly outbox?: WebhookSender;
   readonly limits: TurnLimits;
 }
 
@@ -39,6 +43,8 @@ export interface TurnLimits {
   readonly maxStepsPerInstance?: number;
   /** When circuit breakers open, and for how long; absent: 5 failures, 60 s ([CB-2]). */
   readonly breakers?: BreakerRule;
+  /** Where ends and alerts are told; absent: nowhere (http-api.md 21). */
+  readonly webhooks?: WebhookTargets;
   /** Take-overs in a row before the run is given up; 0 = never ([REC-3]). */
   readonly maxRecoveries: number;
   /** A parked sleep or short wait up to this long is served in place when nothing else can run (RULINGS B6). */

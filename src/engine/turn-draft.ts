@@ -39,6 +39,7 @@ function envOf(deps: TurnDeps, now: number): Env {
     maxOutputBytes: deps.limits.maxOutputBytes,
     maxSteps: deps.limits.maxStepsPerInstance ?? 0,
     breakers: deps.limits.breakers ?? DEFAULT_BREAKER_RULE,
+    ...(deps.limits.webhooks === undefined ? {} : { webhooks: deps.limits.webhooks }),
     kindOf: (handler) => deps.directory.kindOf(handler),
     checkParams: (handler, params) => {
       const found = deps.handlers.lookup(handler);

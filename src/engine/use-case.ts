@@ -7,6 +7,7 @@ import type { Counters } from './counters.ts';
 import type { Definitions } from './definitions.ts';
 import type { IdSource } from './ids.ts';
 import type { InstanceTarget, TurnRunner } from './runner.ts';
+import type { WebhookSender } from './webhooks/webhook-sender.ts';
 
 /** What every use case may use. */
 export interface UseCaseDeps {
@@ -23,6 +24,8 @@ export interface UseCaseDeps {
   readonly limits: UseCaseLimits;
   /** Names of the handlers that run in process (RULINGS B8), sorted. */
   readonly handlerNames: readonly string[];
+  /** Sends webhooks; absent where the process has no way to the outside. */
+  readonly outbox?: WebhookSender;
   /** What the turns of this process have counted; absent where it runs none. */
   readonly counters?: Counters;
 }

@@ -24,7 +24,14 @@ async function rowsOf(world: TestEngine, id: string): Promise<readonly string[]>
 
 describe('alerts in the engine', () => {
   it('are one row, one webhook and one count, also for a run that rests [SLA-1] [SLA-3]', async () => {
-    const world = new TestEngine({ scripts });
+    const webhooks = {
+      urls: ['https://hooks.example.com/a'],
+      secret: null,
+      timeoutMs: 10_000,
+      maxRetries: 3,
+      cancelled: false,
+    };
+    const world = new TestEngine({ scripts, settings: { webhooks } });
     const process = world.boot();
     const sla = { max_runtime: 60_000 };
     const id = await world.start(
@@ -35,7 +42,7 @@ describe('alerts in the engine', () => {
     await world.time.pass(600_000);
     expect(await rowsOf(world, id)).toEqual(['_sla:runtime sla 1']);
     expect(process.engine.deps.counters.valueOf('orch8_sla_breached_total')).toBe(1);
-    expect(await world.store.listWebhookOutbox(TENANT, 10)).toMatchObject([
+    expect(await world.store.listWebhookOutbox(TENANT, 'pending', 10)).toMatchObject([
       { instanceId: id, eventType: 'instance.sla_breached', payload: { data: { state: 'waiting' } } },
     ]);
     expect(await world.view(id)).toMatchObject({ state: 'waiting', dueAt: null });

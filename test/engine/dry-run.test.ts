@@ -224,7 +224,7 @@ describe('a dry run', () => {
       members: { sla: { max_runtime: 10, max_step_runtime: 10 } },
     });
     expect(Object.keys(outputs)).toEqual(['nap']);
-    expect(await world.store.listWebhookOutbox(null, 10)).toEqual([]);
+    expect(await world.store.listWebhookOutbox(null, 'pending', 10)).toEqual([]);
   });
 
   it('stays dry through a retry [DRY-5]', async () => {

@@ -196,7 +196,7 @@ function reads({ store, held }: Scene): readonly (readonly [string, () => Promis
     ],
     ['the node rows of an instance', () => store.listNodeRows(TENANT, held.instanceId)],
     ['the journal of an instance', () => store.listJournal(TENANT, held.instanceId, 50)],
-    ['the outbox', () => store.listWebhookOutbox(TENANT, 50)],
+    ['the outbox', () => store.listWebhookOutbox(TENANT, 'parked', 50)],
     ['the audit rows of an instance', () => store.listAudit(TENANT, held.instanceId, 50)],
     [
       'the open gates',
@@ -250,7 +250,12 @@ function shapeOf(held: Claim): TurnCommit {
   return turnOf(held, { strict: true, instance: { shape } });
 }
 
-const webhook = () => ({ id: nextId(), eventType: 'instance.sla_breached' as const, payload: {} });
+const webhook = () => ({
+  id: nextId(),
+  eventType: 'instance.sla_breached' as const,
+  url: 'https://hooks.example.com/a',
+  payload: {},
+});
 
 /** Claimed by its tenant's name: the tables are full of others that are due. */
 async function endedWithHooks(store: Store): Promise<Claim> {

@@ -35,13 +35,14 @@ export function describeAroundSteps(makeStore: MakeStore): void {
   it('queues webhooks with the commit that tells of them, and reads the journal newest first [SLA-1] [AUD-2]', async () => {
     const claim = await world.claim(await world.start());
     const id = nextId();
-    const webhooks = [{ id, eventType: 'instance.sla_breached' as const, payload: { event_type: 'x' } }];
+    const url = 'https://hooks.example.com/a';
+    const webhooks = [{ id, eventType: 'instance.sla_breached' as const, url, payload: { event_type: 'x' } }];
     const journal = [
       { id: nextId(), kind: 'retry', details: { run_no: 1 } },
       { id: nextId(), kind: 'sla_breach', details: {} },
     ];
     await world.apply(turnOf(claim, { webhooks, journal }));
-    expect(await world.store.listWebhookOutbox(null, 10)).toMatchObject([
+    expect(await world.store.listWebhookOutbox(null, 'pending', 10)).toMatchObject([
       {
         id,
         instanceId: claim.instanceId,
@@ -50,7 +51,7 @@ export function describeAroundSteps(makeStore: MakeStore): void {
         status: 'pending',
       },
     ]);
-    expect(await world.store.listWebhookOutbox('nobody', 10)).toEqual([]);
+    expect(await world.store.listWebhookOutbox('nobody', 'pending', 10)).toEqual([]);
     const entries = await world.store.listJournal(null, claim.instanceId, 10);
     expect(entries?.map(({ kind, actor }) => [kind, actor])).toEqual([
       ['sla_breach', null],

@@ -26,6 +26,7 @@ import { describeRateLimits } from './rate-limits.ts';
 import { describeRecovery } from './recovery.ts';
 import { describeNoProgress } from './no-progress.ts';
 import { describeOutside } from './outside.ts';
+import { describeOutbox } from './outbox.ts';
 import { describeOutputLists } from './output-lists.ts';
 import { describeOutputRows } from './output-rows.ts';
 import { describeSchedules } from './schedules.ts';
@@ -58,6 +59,7 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'lists of output rows': describeOutputLists,
   'keys and values': describeKeysAndValues,
   'items side by side': describeItems,
+  'outgoing webhooks': describeOutbox,
   children: describeChildren,
   'claims of tasks': describeTaskClaims,
   'reports of workers': describeTaskReports,

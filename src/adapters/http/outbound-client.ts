@@ -78,10 +78,10 @@ async function follow(
   let hop = first.hop;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     const step = await takeHop(hop, request, settings, signal);
-    if (step.type === 'result') return step.result;
+    if (step.type === 'result') return redirects === 0 ? step.result : ofRedirect(step.result);
     hop = step.hop;
   }
-  return refusal('blocked', `blocked: more than ${MAX_REDIRECTS} redirects`);
+  return ofRedirect(refusal('blocked', `blocked: more than ${MAX_REDIRECTS} redirects`));
 }
 
 type HopStep =
@@ -107,12 +107,20 @@ async function takeHop(
     signal,
     trustedCertificates,
   });
-  if (!answer.ok)
-    return { type: 'result', result: refusal('network', `no answer from ${shown} (${answer.code})`) };
+  if (!answer.ok) {
+    const failed = refusal('network', `no answer from ${shown} (${answer.code})`);
+    return { type: 'result', result: { ...failed, code: answer.code } };
+  }
   try {
     const next = nextHop(hop, answer.status, answer.location, request.secretHeaders ?? []);
+    if (next.type === 'hop' && request.keepsBody === true && next.hop.body === undefined) {
+      const lost = refusal('blocked', `blocked: status ${answer.status} of ${shown} would drop the body`);
+      return { type: 'result', result: ofRedirect(lost) };
+    }
     if (next.type === 'hop') return next;
-    if (next.type === 'refused') return { type: 'result', result: refusal('blocked', next.message) };
+    if (next.type === 'refused') {
+      return { type: 'result', result: ofRedirect(refusal('blocked', next.message)) };
+    }
     const body = await answer.readBody(request.maxResponseBytes);
     if (body.ok)
       return {
@@ -139,6 +147,11 @@ function firstHop(
     ok: true,
     hop: { method: request.method, url: new URL(request.url), headers, body: request.body },
   };
+}
+
+/** Says of a refused hop that a redirect led to it. */
+function ofRedirect(result: OutboundResult): OutboundResult {
+  return result.ok || result.reason !== 'blocked' ? result : { ...result, code: 'redirect' };
 }
 
 function hostRefusal(reason: 'blocked' | 'dns', shown: string): OutboundResult {

@@ -1,4 +1,4 @@
-import type { JournalRow, OutboxEntry } from '../../ports/store/reads.ts';
+import type { JournalRow } from '../../ports/store/reads.ts';
 import { type Tx, findInstance } from './database.ts';
 
 /** Newest first. */
@@ -16,16 +16,4 @@ export function listJournal(
     .toReversed()
     .slice(0, limit)
     .map((entry) => ({ ...entry, instanceId: id, tenantId: row.tenantId, actor: null }));
-}
-
-export function listWebhookOutbox(
-  { db }: Tx,
-  tenantId: string | null,
-  limit: number,
-): readonly OutboxEntry[] {
-  return db.outbox
-    .values()
-    .filter((entry) => tenantId === null || entry.tenantId === tenantId)
-    .toReversed()
-    .slice(0, limit);
 }

@@ -2,6 +2,7 @@ import { canonicalJson } from '../../core/json.ts';
 import type { NewInstance, StartAnswer, StartRequest, Started } from '../../ports/store/accept.ts';
 import { claimOf, isHolding, markAlone, tryClaim } from './claims.ts';
 import { type Tx, saveInstance } from './database.ts';
+import { removeOldSends } from './outbox.ts';
 import { type InstanceRow, stored } from './rows.ts';
 import { expireSessions } from './sessions.ts';
 
@@ -162,5 +163,5 @@ export function removeExpired(tx: Tx, limit: number): number {
       .flatMap(([key, { expiresAt }]) => (expiresAt <= tx.t ? [() => tx.db.emitRecords.remove(key)] : [])),
   ].slice(0, limit);
   for (const remove of over) remove();
-  return expireSessions(tx, limit) + over.length;
+  return expireSessions(tx, limit) + over.length + removeOldSends(tx, limit);
 }

@@ -21,7 +21,8 @@ import { itemPart } from './items.ts';
 import { manyInstancesPart } from './many-instances.ts';
 import { fork, getHistory, listTimeline } from './history.ts';
 import * as instances from './reads-instances.ts';
-import { listJournal, listWebhookOutbox } from './reads-journal.ts';
+import { outboxPart } from './outbox.ts';
+import { listJournal } from './reads-journal.ts';
 import * as taskReads from './reads-tasks.ts';
 import { schedulePart } from './schedules.ts';
 import { sessionPart } from './sessions.ts';
@@ -54,6 +55,7 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
     ...apiKeyPart(run),
     ...limitPart(run),
     ...itemPart(run),
+    ...outboxPart(run),
     ...shapePart(run),
     ...readPart(run),
     getHistory: (tenantId, id) => run((tx) => getHistory(tx, tenantId, id)),
@@ -149,7 +151,6 @@ function readPart(run: Run): ReadStore {
     listChildren: (tenantId, id) => run((tx) => instances.listChildren(tx, tenantId, id)),
     listAudit: (tenantId, id, limit) => run((tx) => instances.listAudit(tx, tenantId, id, limit)),
     listJournal: (tenantId, id, limit) => run((tx) => listJournal(tx, tenantId, id, limit)),
-    listWebhookOutbox: (tenantId, limit) => run((tx) => listWebhookOutbox(tx, tenantId, limit)),
     listLogs: (tenantId, id, limit) => run((tx) => instances.listLogs(tx, tenantId, id, limit)),
     listOpenGates: (query) => run((tx) => instances.listOpenGates(tx, query)),
     getTask: (tenantId, taskId) => run(({ db }) => taskReads.getTask(db, tenantId, taskId)),

@@ -1,10 +1,10 @@
 import { and, desc, eq } from 'drizzle-orm';
-import type { JournalRow, OutboxEntry } from '../../ports/store/reads.ts';
+import type { JournalRow } from '../../ports/store/reads.ts';
 import { isUuid } from './call.ts';
 import { tenantDatabase } from './database.ts';
 import type { SqlDriver } from './driver.ts';
-import { journal, taskInstances, webhookOutbox } from './schema.ts';
-import { readJournalRow, readOutboxEntry } from './tables/rows.ts';
+import { journal, taskInstances } from './schema.ts';
+import { readJournalRow } from './tables/rows.ts';
 
 /** Newest first. One statement that begins at the instance: an unknown one gives no row, an empty journal a row of nulls. */
 export async function listJournal(
@@ -26,18 +26,4 @@ export async function listJournal(
     .orderBy(desc(journal.ordinal))
     .limit(limit);
   return rows.length === 0 ? null : rows.flatMap(({ row }) => (row === null ? [] : [readJournalRow(row)]));
-}
-
-export async function listWebhookOutbox(
-  driver: SqlDriver,
-  tenantId: string | null,
-  limit: number,
-): Promise<readonly OutboxEntry[]> {
-  const rows = await tenantDatabase(driver, tenantId)
-    .select()
-    .from(webhookOutbox)
-    .where(tenantId === null ? undefined : eq(webhookOutbox.tenantId, tenantId))
-    .orderBy(desc(webhookOutbox.createdAt), desc(webhookOutbox.id))
-    .limit(limit);
-  return rows.map(readOutboxEntry);
 }

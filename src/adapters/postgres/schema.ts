@@ -199,22 +199,6 @@ export const journal = stepwell.table('journal', {
   createdAt: instant('created_at').notNull(),
 });
 
-export const webhookOutbox = stepwell.table('webhook_outbox', {
-  id: uuid('id').notNull(),
-  tenantId: text('tenant_id').notNull(),
-  instanceId: uuid('instance_id').notNull(),
-  eventType: text('event_type').notNull(),
-  url: text('url').notNull(),
-  payload: json('payload').notNull(),
-  status: text('status').notNull(),
-  attempts: integer('attempts').notNull(),
-  lastError: text('last_error'),
-  deliveryId: uuid('delivery_id'),
-  nextAttemptAt: instant('next_attempt_at'),
-  claimedAt: instant('claimed_at'),
-  createdAt: instant('created_at').notNull(),
-});
-
 export const stepLogs = stepwell.table('step_logs', {
   tenantId: text('tenant_id').notNull(),
   instanceId: uuid('instance_id').notNull(),

@@ -16,7 +16,8 @@ import { createLimitStore } from './limits.ts';
 import { createManyInstancesStore } from './many-instances.ts';
 import * as outputs from './reads-outputs.ts';
 import * as instances from './reads-instances.ts';
-import { listJournal, listWebhookOutbox } from './reads-journal.ts';
+import { createOutboxStore } from './outbox.ts';
+import { listJournal } from './reads-journal.ts';
 import * as records from './reads-records.ts';
 import * as tasks from './reads-tasks.ts';
 import { answerOf } from './rows.ts';
@@ -46,6 +47,7 @@ export function createPostgresStore(driver: SqlDriver): Store {
     ...createApiKeyStore(driver),
     ...createLimitStore(driver),
     ...createItemStore(driver),
+    ...createOutboxStore(driver),
     ...createShapeStore(driver),
     ...createReadStore(driver),
     ...createHistoryStore(driver),
@@ -71,7 +73,6 @@ function createReadStore(driver: SqlDriver): ReadStore {
     listNodeRows: (tenantId, id) => records.listNodeRows(driver, tenantId, id),
     listAudit: (tenantId, id, limit) => records.listAudit(driver, tenantId, id, limit),
     listJournal: (tenantId, id, limit) => listJournal(driver, tenantId, id, limit),
-    listWebhookOutbox: (tenantId, limit) => listWebhookOutbox(driver, tenantId, limit),
     listLogs: (tenantId, id, limit) => records.listLogs(driver, tenantId, id, limit),
     getTask: (tenantId, taskId) => tasks.getTask(driver, tenantId, taskId),
     listTasks: (query) => tasks.listTasks(driver, query),

@@ -13,6 +13,7 @@ import { instanceReadRoutes } from './instance-reads.ts';
 import { instanceRoutes } from './instances.ts';
 import { limitRoutes } from './limits.ts';
 import { manyInstancesRoutes } from './many-instances.ts';
+import { outboxRoutes } from './outbox.ts';
 import { poolRoutes } from './pools.ts';
 import { runOperationRoutes } from './run-operations.ts';
 import { sequenceRoutes } from './sequences.ts';
@@ -48,4 +49,5 @@ export const ROUTES: readonly Route[] = [
   ...poolRoutes,
   ...triggerRoutes,
   ...webhookRoutes,
+  ...outboxRoutes,
 ];

@@ -4,6 +4,7 @@ import type { Json } from '../json.ts';
 import type { ViewOfContext } from './context-section.ts';
 import type { Leaf } from './frame.ts';
 import type { BreakerRule } from './limits/takes.ts';
+import type { WebhookTargets } from '../webhook-events.ts';
 
 /** What the pure core is given instead of a clock and dice. `now` is database time. */
 export interface Env {
@@ -24,6 +25,8 @@ export interface Env {
   openBreakers?: ReadonlySet<string>;
   /** When breakers open; absent: 5 failures, 60 s. */
   readonly breakers?: BreakerRule;
+  /** Where ends and alerts are told; absent: nowhere (http-api.md 21). */
+  readonly webhooks?: WebhookTargets;
   /** Handler attempts of one run; 0 or absent: no limit ([END-1]). */
   readonly maxSteps?: number;
 }

@@ -6,6 +6,7 @@ import { type FailedLeaf, type Frame, ROOT_KEY, wakeOf } from './frame.ts';
 import { beginHooks } from './hooks/begin-hooks.ts';
 import { hasHooksToRun } from './hooks/hooks-pending.ts';
 import { traceEnd } from './interceptors/traces.ts';
+import { queueEnd } from './queue-webhooks.ts';
 import { nextAlert, withAlert } from './sla.ts';
 import { type InstanceState, type TerminalState, isTerminal, wayTo } from './states.ts';
 
@@ -77,6 +78,7 @@ function settleTerminal(draft: Draft, state: TerminalState): Settle {
   if (state === 'completed') traceEnd(draft, 'on_complete');
   const root = draft.frames.get(ROOT_KEY);
   goTo(draft, state, state === 'failed' ? (first?.blockId ?? null) : null);
+  queueEnd(draft, state);
   if (state !== 'failed') {
     for (const key of [...draft.frames.keys()]) if (key !== ROOT_KEY) draft.remove(key);
   }

@@ -3,6 +3,7 @@ import type { Settle } from './changes.ts';
 import type { Draft } from './draft.ts';
 import { type Alerted, ROOT_KEY } from './frame.ts';
 import { currentList } from './plan.ts';
+import { queueWebhooks } from './queue-webhooks.ts';
 
 /** The run, or one of its steps, with the instant after which it is too late. */
 interface Watched {
@@ -32,8 +33,7 @@ export function checkSla(draft: Draft): void {
 }
 
 function alert(draft: Draft, { blockId, kind, limitMs }: Watched, elapsedMs: number): void {
-  const { record, env } = draft;
-  const alertedAt = new Date(env.now).toISOString();
+  const alertedAt = new Date(draft.env.now).toISOString();
   draft.addRow({
     blockId: blockId === '' ? '_sla:runtime' : `_sla:step:${blockId}`,
     iteration: '',
@@ -48,22 +48,7 @@ function alert(draft: Draft, { blockId, kind, limitMs }: Watched, elapsedMs: num
     limit_ms: limitMs,
     elapsed_ms: elapsedMs,
   };
-  draft.push('webhooks', {
-    id: env.newId(),
-    eventType: 'instance.sla_breached',
-    payload: {
-      event_type: 'instance.sla_breached',
-      instance_id: record.id,
-      timestamp: alertedAt,
-      data: {
-        tenant_id: record.tenantId,
-        namespace: record.namespace,
-        sequence_id: record.sequenceId,
-        state: draft.state,
-        ...breach,
-      },
-    },
-  });
+  queueWebhooks(draft, 'instance.sla_breached', breach);
   draft.note('sla_breach', breach);
 }
 

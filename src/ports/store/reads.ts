@@ -29,8 +29,6 @@ export interface ReadStore {
   listAudit(tenantId: string | null, id: string, limit: number): Promise<readonly AuditRow[] | null>;
   /** The journal ([AUD-2]), newest first. */
   listJournal(tenantId: string | null, id: string, limit: number): Promise<readonly JournalRow[] | null>;
-  /** Outgoing webhooks that are not delivered yet, newest first (http-api.md 21.2). */
-  listWebhookOutbox(tenantId: string | null, limit: number): Promise<readonly OutboxEntry[]>;
   listLogs(tenantId: string | null, id: string, limit: number): Promise<readonly StepLogLine[] | null>;
   /** Instances in `waiting` or `scheduled` that have an open gate, newest first, with their frames. */
   listOpenGates(
@@ -132,19 +130,6 @@ export interface JournalRow {
   readonly kind: string;
   readonly actor: string | null;
   readonly details: JsonObject;
-  readonly createdAt: number;
-}
-
-export interface OutboxEntry {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly instanceId: string;
-  readonly eventType: string;
-  /** Empty until the delivery has made an entry per target. */
-  readonly url: string;
-  readonly payload: Json;
-  readonly status: 'pending' | 'in_flight' | 'parked';
-  readonly attempts: number;
   readonly createdAt: number;
 }
 

@@ -10,6 +10,7 @@ import type { EventStore } from './events.ts';
 import type { ItemStore } from './items.ts';
 import type { ManyInstancesStore } from './many-instances.ts';
 import type { LimitStore } from './limits.ts';
+import type { OutboxStore } from './outbox.ts';
 import type { ReadStore } from './reads.ts';
 import type { ScheduleStore } from './schedules.ts';
 import type { SessionStore } from './sessions.ts';
@@ -36,6 +37,7 @@ export interface Store
     CredentialStore,
     LimitStore,
     ItemStore,
+    OutboxStore,
     ShapeStore,
     ReadStore {
   close(): Promise<void>;

@@ -2,17 +2,9 @@ import type { Json, JsonObject } from '../../../core/json.ts';
 import type { OutputRow } from '../../../core/run/output-row.ts';
 import type { TaskEvent, WorkerTask } from '../../../ports/store/accept.ts';
 import type { SequenceRecord } from '../../../ports/store/catalog.ts';
-import type { AuditRow, JournalRow, OutboxEntry } from '../../../ports/store/reads.ts';
+import type { AuditRow, JournalRow } from '../../../ports/store/reads.ts';
 import type { StepLogLine } from '../../../ports/store/turn.ts';
-import type {
-  auditLog,
-  blockOutputs,
-  journal,
-  stepLogs,
-  webhookOutbox,
-  workerTaskEvents,
-  workerTasks,
-} from '../schema.ts';
+import type { auditLog, blockOutputs, journal, stepLogs, workerTaskEvents, workerTasks } from '../schema.ts';
 
 /** What the columns of `sequences` hold, checked there by a constraint and at the door by the document's schema. */
 export function readSequence(row: {
@@ -70,10 +62,4 @@ export function readTaskEvent(row: Columns<typeof workerTaskEvents>): TaskEvent 
 export function readJournalRow(row: Columns<typeof journal>): JournalRow {
   const { ordinal: _ordinal, details, ...columns } = row;
   return { ...columns, details: details as JsonObject };
-}
-
-export function readOutboxEntry(row: Columns<typeof webhookOutbox>): OutboxEntry {
-  const { id, tenantId, instanceId, eventType, url, payload, attempts, createdAt } = row;
-  const status = row.status as OutboxEntry['status'];
-  return { id, tenantId, instanceId, eventType, url, payload, status, attempts, createdAt };
 }
