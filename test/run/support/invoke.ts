@@ -4,7 +4,8 @@ import {
   invocationParams,
   invocationReferences,
 } from '../../../src/core/run/interceptors/invocation-scope.ts';
-import { type Invocation, invocationBefore } from '../../../src/core/run/interceptors/traces.ts';
+import type { Invocation } from '../../../src/core/run/interceptors/invocation.ts';
+import { invocationBefore } from '../../../src/core/run/interceptors/traces.ts';
 import { readNeeds } from '../../../src/engine/read-needs.ts';
 import { type CallEnd, callHandler } from './calls.ts';
 import type { World } from './world.ts';
