@@ -1,4 +1,3 @@
-import type { Json, JsonObject } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import type { FailedItem } from '../fan-out-knowledge.ts';
 import { errorSummary, failedLeaves } from '../failures.ts';
@@ -6,16 +5,10 @@ import { type Frame, frameKey } from '../frame.ts';
 import { indexOf } from '../item-frames.ts';
 import { isInsideFrame } from '../place.ts';
 import { reopenFrames } from '../retry-run.ts';
+import { type StoredItem, asJson, asStoredItem } from './rows.ts';
 
 /** Digits of an index in a key, so that keys sort as indexes do. */
 const INDEX_DIGITS = 6;
-
-/** A failed item as it is stored aside. The frames are read back as they were written. */
-interface StoredItem {
-  readonly runId: string;
-  readonly error: JsonObject;
-  readonly frames: readonly Frame[];
-}
 
 /**
  * Keeps the frames of a failed item under a key of its own. They are no part of the frontier any more, so that a turn does
@@ -52,14 +45,4 @@ export function failedItemKey(key: string, index: number): string {
 
 export function indexOfKey(key: string): number {
   return Number(key.slice(-INDEX_DIGITS));
-}
-
-/** Frames hold JSON only: the store writes them as such. */
-function asJson(value: StoredItem): Json {
-  return value as unknown as Json;
-}
-
-/** The border at which what `storeFailed` wrote comes back; nobody else writes under such a key. */
-function asStoredItem(value: Json): StoredItem {
-  return value as unknown as StoredItem;
 }
