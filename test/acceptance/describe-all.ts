@@ -11,6 +11,10 @@ import { describeWakes } from './describe-wakes.ts';
 import { describeFlowControl } from './describe-flow-control.ts';
 import { describeOperations } from './describe-operations.ts';
 import { describeDefinitions } from './describe-definitions.ts';
+import { describeRetry } from './describe-retry.ts';
+import { describePeople } from './describe-people.ts';
+import { describeIdentity } from './describe-identity.ts';
+import { describeWorkers } from './describe-workers.ts';
 import { useStage } from './support/stage.ts';
 
 /** Registers the scenarios over one kind of store. */
@@ -28,4 +32,8 @@ export function describeAll(backendName: BackendName): void {
   describeDefinitions(stage);
   describeBlocks(stage);
   describeTime(stage);
+  describeWorkers(stage);
+  describeIdentity(stage);
+  describePeople(stage);
+  describeRetry(stage);
 }

@@ -1,0 +1,3 @@
+import { describeSignals } from './describe-signals.ts';
+
+describeSignals('PGlite');
