@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json.ts';
 import type { Body } from '../api/support/api-fixture.ts';
 import { startBody } from '../api/support/documents.ts';
 import { nextId } from '../support/turn-builder.ts';
@@ -52,8 +53,8 @@ export function describeBlocks(stage: Stage): void {
     });
 
     it.each([
-      ['at the root', (block: object) => [block]],
-      ['in a branch of an item', (block: object) => [forEach('e', [parallel('b', [{ ...block }])])]],
+      ['at the root', (block: JsonObject) => [block]],
+      ['in a branch of an item', (block: JsonObject) => [forEach('e', [parallel('b', [block])])]],
     ])(
       'K29: a sequence that starts itself %s ends with a failed block after 16 levels',
       async (_, around) => {
@@ -106,7 +107,7 @@ export function describeBlocks(stage: Stage): void {
     });
 
     const undo = (id: string) => probing(id);
-    const saga = (third: object) => ({
+    const saga = (third: JsonObject): JsonObject => ({
       type: 'saga',
       id: 'trip',
       steps: [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { Json, JsonObject } from '../../src/core/json.ts';
 import { defineHandler } from '../../src/sdk/handler.ts';
 import { TENANT } from '../api/support/api-fixture.ts';
 import { parallel, retry, shaping, step, tryCatch } from './support/blocks.ts';
@@ -16,17 +16,20 @@ const circular = (): object => {
   return one;
 };
 
-/** What a step in code returns, and what becomes of it (RULINGS B11): a value, or a failure without a retry. */
-const RETURNED: ReadonlyArray<readonly [string, () => unknown, unknown]> = [
-  ['undefined', () => undefined, { value: null }],
-  ['a date', () => new Date(0), { value: '1970-01-01T00:00:00.000Z' }],
-  ['a date in a list', () => ({ at: [new Date(1)] }), { value: { at: ['1970-01-01T00:00:00.001Z'] } }],
-  ['a BigInt', () => 10n, 'INVALID_OUTPUT'],
-  ['NaN', () => ({ n: Number.NaN }), 'INVALID_OUTPUT'],
-  ['a Map', () => new Map([['a', 1]]), 'INVALID_OUTPUT'],
-  ['a function', () => ({ f: () => 1 }), 'INVALID_OUTPUT'],
-  ['a circular object', circular, 'INVALID_OUTPUT'],
-  ['a symbol', () => [Symbol('s')], 'INVALID_OUTPUT'],
+/** What a step in code may return, and what is stored for it (RULINGS B11). */
+const STORED: ReadonlyArray<readonly [string, () => unknown, Json]> = [
+  ['undefined', () => undefined, null],
+  ['a date', () => new Date(0), '1970-01-01T00:00:00.000Z'],
+  ['a date in a list', () => ({ at: [new Date(1)] }), { at: ['1970-01-01T00:00:00.001Z'] }],
+];
+
+const REFUSED: ReadonlyArray<readonly [string, () => unknown]> = [
+  ['a BigInt', () => 10n],
+  ['NaN', () => ({ n: Number.NaN })],
+  ['a Map', () => new Map([['a', 1]])],
+  ['a function', () => ({ f: () => 1 })],
+  ['a circular object', circular],
+  ['a symbol', () => [Symbol('s')]],
 ];
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
@@ -57,23 +60,33 @@ export function describeData(stage: Stage): void {
       for (const text of texts) expect(sorted(text)).toBe(sorted(STRANGE));
     });
 
-    it.each(RETURNED)('B41: a step in code that returns %s', async (_, value, becomes) => {
-      const handlers = [defineHandler('answer', {}, value)];
-      stage.server({ handlers });
-      const later = shaping('later', { value: '{{ outputs.code }}' });
-      const gateBefore = { ...later, id: 'restarted', wait_for_input: { prompt: '?' } };
-      const id = await stage.run([step('code', { handler: 'answer', retry: retry(3) }), later, gateBefore]);
-      if (typeof becomes === 'string') {
-        expect((await stage.until(id)).state).toBe('failed');
-        expect((await stage.nodes(id))['code']).toMatchObject({ attempt: 0, error: { code: becomes } });
-        return;
-      }
-      await stage.until(id, 'waiting');
-      await stage.jump(1_000, { handlers });
-      await stage.answer(id, 'restarted');
-      expect((await stage.until(id)).state).toBe('completed');
-      const rows = (await stage.outputs(id)).filter((row) => row.output?._human_gate !== true);
-      expect(rows.map((row) => row.output)).toEqual([Object(becomes).value, becomes, becomes]);
+    const answering = (value: () => unknown) => [defineHandler('answer', {}, value)];
+    const later = shaping('later', { value: '{{ outputs.code }}' });
+    const restarted = { ...later, id: 'restarted', wait_for_input: { prompt: '?' } };
+    const code = [step('code', { handler: 'answer', retry: retry(3) }), later, restarted];
+
+    it.each(STORED)(
+      'B41: %s of a step in code is stored, and the same behind a restart',
+      async (_, value, stored) => {
+        stage.server({ handlers: answering(value) });
+        const id = await stage.run(code);
+        await stage.until(id, 'waiting');
+        await stage.jump(1_000, { handlers: answering(value) });
+        await stage.answer(id, 'restarted');
+        expect((await stage.until(id)).state).toBe('completed');
+        const rows = (await stage.outputs(id)).filter((row) => row.output?._human_gate !== true);
+        expect(rows.map((row) => row.output)).toEqual([stored, { value: stored }, { value: stored }]);
+      },
+    );
+
+    it.each(REFUSED)('B41: %s of a step in code fails the step, without a retry', async (_, value) => {
+      stage.server({ handlers: answering(value) });
+      const id = await stage.run([parallel('p', code)]);
+      expect((await stage.until(id)).state).toBe('failed');
+      expect((await stage.nodes(id))['code']).toMatchObject({
+        attempt: 0,
+        error: { code: 'INVALID_OUTPUT' },
+      });
     });
 
     it.each([65, 1_000, 100_000])(

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/core/json.ts';
 import { TENANT } from '../api/support/api-fixture.ts';
 import { document } from '../api/support/documents.ts';
 import { gate, loop, parallel, step } from './support/blocks.ts';
-import type { Stage } from './support/stage.ts';
+import { expectStatus, type Stage } from './support/stage.ts';
 
 /** Definition and publishing: scenarios A01 to A15. */
 export function describeDefinitions(stage: Stage): void {
@@ -66,7 +66,7 @@ export function describeDefinitions(stage: Stage): void {
     ])('%s: %s is refused, at the root and two levels down', async (_id, _name, block) => {
       for (const blocks of [[block], [parallel('p', [loop('around', [block])])]]) {
         const reply = await publish(blocks);
-        expect(reply.status, reply.text).toBe(400);
+        expectStatus(reply, 400);
         expect((await byName()).status).toBe(404);
       }
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json.ts';
 import { startBody } from '../api/support/documents.ts';
 import { forEach, gate, loop, parallel, probing, retry, sleeping, step, tryCatch } from './support/blocks.ts';
 import type { Stage } from './support/stage.ts';
@@ -7,10 +8,10 @@ import type { Stage } from './support/stage.ts';
 export function describeWakes(stage: Stage): void {
   describe(`wakes over ${stage.backend}`, () => {
     it.each([
-      ['a root step', (block: object) => [block]],
+      ['a root step', (block: JsonObject) => [block]],
       [
         'a step in a branch in a loop',
-        (block: object) => [loop('l', [parallel('b', [{ ...block }])], { max_iterations: 1 })],
+        (block: JsonObject) => [loop('l', [parallel('b', [block])], { max_iterations: 1 })],
       ],
     ])('B9: without any message the sweep finds the retry of %s', async (_, around) => {
       const host = stage.functions();
@@ -54,8 +55,8 @@ export function describeWakes(stage: Stage): void {
     });
 
     it.each([
-      ['at the root', (block: object) => [block]],
-      ['in an item in a branch', (block: object) => [parallel('b', [forEach('e', [{ ...block }])])]],
+      ['at the root', (block: JsonObject) => [block]],
+      ['in an item in a branch', (block: JsonObject) => [parallel('b', [forEach('e', [block])])]],
     ])('B13: a wait %s that was answered in time is not touched by its time-out', async (_, around) => {
       const host = stage.functions();
       const id = await stage.run(around(gate('ask', { timeout: 5_000 })), { context: { data: { xs: [1] } } });

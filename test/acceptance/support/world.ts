@@ -12,7 +12,13 @@ import type { Store } from '../../../src/ports/store/store.ts';
 import type { Entropy, Log } from '../../../src/ports/system.ts';
 import type { DefinedHandler } from '../../../src/sdk/handler.ts';
 import { toStepHandler } from '../../../src/sdk/step-handler.ts';
-import { type ApiFixture, createFixture, START_MS, TENANT } from '../../api/support/api-fixture.ts';
+import {
+  type ApiFixture,
+  createFixture,
+  type Reply,
+  START_MS,
+  TENANT,
+} from '../../api/support/api-fixture.ts';
 import { ProcessGate } from '../../engine/support/process-gate.ts';
 import { VirtualTime } from '../../engine/support/virtual-time.ts';
 import type { StoreUnderTest } from '../../store-contract/store-under-test.ts';
@@ -43,7 +49,7 @@ export interface Host {
   readonly gate: ProcessGate;
   readonly logged: readonly string[];
   /** Does not move the time: something else must. */
-  readonly call: ApiFixture['call'];
+  readonly call: (...of: Parameters<ApiFixture['call']>) => Promise<Reply>;
   stop(): Promise<void>;
 }
 
@@ -99,9 +105,14 @@ export function createWorld(underTest: StoreUnderTest): World {
 export function startServer(world: World, options: HostOptions = {}): Server {
   const parts = partsOf(world, options);
   const engine = createEngine(parts, parts.settings);
-  const { call } = createFixture(options.api, { ...apiParts(parts, engine.deps), runner: engine.runner });
+  const api = createFixture(options.api, { ...apiParts(parts, engine.deps), runner: engine.runner });
   engine.loop.start();
-  return { gate: parts.gate, logged: parts.logged, call, stop: () => engine.loop.stop() };
+  return {
+    gate: parts.gate,
+    logged: parts.logged,
+    call: (...of) => api.call(...of),
+    stop: () => engine.loop.stop(),
+  };
 }
 
 export function startFunctions(world: World, options: HostOptions = {}): Functions {
@@ -110,13 +121,13 @@ export function startFunctions(world: World, options: HostOptions = {}): Functio
   const sender = { send: (hints: readonly Hint[]) => void queue.push(...hints), settled: () => done };
   const engine = createFunctionEngine({ ...parts, queue: sender }, { ...parts.settings, leaseMs: null });
   const runner = createRequestRunner(engine);
-  const { call } = createFixture(options.api, { ...apiParts(parts, engine.deps), runner });
+  const api = createFixture(options.api, { ...apiParts(parts, engine.deps), runner });
   const left = (): (() => number) => {
     const end = world.time.now + INVOCATION_MS;
     return () => end - world.time.now;
   };
   return {
-    ...{ gate: parts.gate, logged: parts.logged, queue, call },
+    ...{ gate: parts.gate, logged: parts.logged, queue, call: (...of) => api.call(...of) },
     sweep: async () => void (await runSweep(engine, left())),
     deliver: async (instanceId) => (await runHints(engine, [{ tenantId: TENANT, instanceId }], left()))[0],
     stop: () => runner.settled(),

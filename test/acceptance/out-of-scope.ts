@@ -1,0 +1,21 @@
+/** Scenarios whose feature lies outside the sequence language (sequences.md 1 to 23) and the core handlers, and why. */
+export const OUT_OF_SCOPE: Readonly<Record<string, string>> = {
+  A17: 'aliases of versions are sequences.md 24.10',
+  C17: 'operator-started rollback with compensation dead letters is sequences.md 24.3',
+  C19: 'operator-started rollback with compensation dead letters is sequences.md 24.3',
+  E07: 'approvals with a key are sequences.md 24.5',
+  E09: 'approvals with a key are sequences.md 24.5',
+  E11: 'approvals with a key are sequences.md 24.5',
+  E13: 'approvers of an approval are sequences.md 24.5',
+  F19: 'fleets are a feature of the desk',
+  F21: 'actions of fleets are a feature of the desk',
+  G07: 'version pins of workers are http-api.md 19.5 and belong to the worker fleet',
+  G15: 'recovery rows with resume tokens are a feature of the desk',
+  G25: 'outgoing webhooks are reliability.md and have tests of their own',
+  G27: 'sites with tokens are a feature of the desk',
+  G29: 'lists of stuck runs are a feature of the desk',
+  G31: 'artifacts of completion summaries are a feature of the desk',
+  G33: 'saved views are a feature of the desk',
+  G35: 'service requests are a feature of the desk',
+  K39: 'graphs are sequences.md 24.11',
+};
