@@ -108,6 +108,34 @@ BEGIN
     ) > c.max_concurrency);
 END $$;
 
+-- The others of a key whose slots are all taken need not be claimed to learn it. They are put off together, so that what
+-- is due behind them has its turn, and for half a minute or more, since a slot that gets free makes the best of all
+-- waiters due. The keys are those of the given instances that were just put off. Left alone are those that may have a slot by their own limit, and those that a fact waits for.
+CREATE FUNCTION stepwell.put_off_waiters(p_ids uuid[], p_now timestamptz) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  UPDATE stepwell.task_instances i
+  SET next_fire_at = p.at, due_at = p.at, waits_for_slot = true
+  FROM (
+    SELECT w.id, p_now + (30000 + floor(random() * 30000)::integer) * interval '1 millisecond' AS at
+    FROM (
+      SELECT d.tenant_id, d.concurrency_key, min(d.max_concurrency) AS slots
+      FROM stepwell.task_instances d
+      WHERE d.id = ANY (p_ids) AND d.concurrency_key IS NOT NULL AND d.waits_for_slot AND d.next_fire_at > p_now
+      GROUP BY d.tenant_id, d.concurrency_key
+    ) k
+    CROSS JOIN LATERAL (
+      SELECT o.id FROM stepwell.task_instances o
+      WHERE o.tenant_id = k.tenant_id AND o.concurrency_key = k.concurrency_key AND o.state = 'scheduled'
+        AND o.max_concurrency <= k.slots AND o.due_at <= p_now AND o.lease_until IS NULL
+        AND (o.next_fire_at IS NULL OR o.next_fire_at <= p_now) AND o.wake_seq = o.seen_seq
+      LIMIT 2000
+      FOR NO KEY UPDATE SKIP LOCKED
+    ) w
+  ) p
+  WHERE i.id = ANY (ARRAY[p.id]);
+END $$;
+
 -- An instance has left `running`: the best of those that were put off for want of a slot is due at once ([CONC-3]).
 -- A waiter that is locked is being looked at anyway.
 CREATE FUNCTION stepwell.release_slot(p_tenant text, p_key text, p_now timestamptz) RETURNS void
@@ -339,9 +367,12 @@ DECLARE
   v_now timestamptz := stepwell.sw_now();
   v_first text;
   v_ids uuid[];
+  v_new uuid[];
   v_taken uuid[] := stepwell.held_by(p_token, v_now);
   v_tenants text[];
   v_priority integer;
+  -- Rounds that took nothing, such as those that only met full keys.
+  v_vain integer := 0;
 BEGIN
   IF v_taken IS NOT NULL THEN
     RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
@@ -369,10 +400,16 @@ BEGIN
         ceil((p_limit - cardinality(v_taken))::numeric / cardinality(v_tenants))::integer,
         p_per_tenant, v_taken, p_limit - cardinality(v_taken), v_now);
       EXIT WHEN v_ids IS NULL;
-      v_taken := v_taken || stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
-      EXIT WHEN cardinality(v_taken) >= p_limit;
+      v_new := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
+      v_taken := v_taken || v_new;
+      IF cardinality(v_new) < cardinality(v_ids) THEN
+        PERFORM stepwell.put_off_waiters(v_ids, v_now);
+      END IF;
+      -- What was put off stays put off only if this claim comes to an end.
+      v_vain := v_vain + CASE WHEN cardinality(v_new) = 0 THEN 1 ELSE 0 END;
+      EXIT WHEN cardinality(v_taken) >= p_limit OR v_vain >= 16;
     END LOOP;
-    EXIT WHEN cardinality(v_taken) >= p_limit;
+    EXIT WHEN cardinality(v_taken) >= p_limit OR v_vain >= 16;
   END LOOP;
   PERFORM stepwell.mark_alone(v_taken);
   RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));

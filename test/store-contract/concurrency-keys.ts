@@ -22,6 +22,29 @@ export function describeConcurrencyKeys(makeStore: MakeStore): void {
     expect(refused.nextFireAt).toBe(refused.dueAt);
   });
 
+  it('the waiters of a full key are put off together, and hold up nothing that is due behind them [CONC-2] [CONC-3]', async () => {
+    await world.claim(await keyed(1));
+    const waiters = [];
+    for (let n = 0; n < 6; n += 1) waiters.push(await keyed(1));
+    const roomier = await keyed(2);
+    const behind = await world.start({ concurrencyKey: 'quay', maxConcurrency: 1 });
+    const { now, claims } = await world.store.claimDue(dueRequest({ limit: 2 }));
+    expect(claims.map(({ instanceId }) => instanceId)).toEqual([roomier, behind]);
+    const waits = await Promise.all(waiters.map(async (id) => ((await world.view(id)).dueAt ?? now) - now));
+    for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(1_000);
+    expect(waits.filter((wait) => wait >= 30_000 && wait <= 60_000)).toHaveLength(4);
+    expect(waits.filter((wait) => wait <= 2_000)).toHaveLength(2);
+  });
+
+  it('a waiter that was put off for long is due when a slot gets free (RULINGS A31) [CONC-3]', async () => {
+    const claim = await world.claim(await keyed(1));
+    for (let n = 0; n < 3; n += 1) await keyed(1);
+    await world.store.claimDue(dueRequest({ limit: 1 }));
+    await world.store.releaseLeases([claim]);
+    const { claims } = await world.store.claimDue(dueRequest({ limit: 9 }));
+    expect(claims).toHaveLength(1);
+  });
+
   it('a named claim of a full key is not due [CONC-2]', async () => {
     const first = await keyed(1);
     const second = await keyed(1);

@@ -7,7 +7,14 @@ import type {
   ClaimOneRequest,
   ClaimOneResult,
 } from '../../ports/store/turn.ts';
-import { hasFreeSlot, postponeForSlot, releaseSlot } from './concurrency.ts';
+import {
+  type FullKeys,
+  hasFreeSlot,
+  noteFull,
+  postponeForSlot,
+  putOffWithOthers,
+  releaseSlot,
+} from './concurrency.ts';
 import { type Tx, findInstance, framesOf, saveInstance } from './database.ts';
 import { inClaimOrder, oldestLeaseFirst } from './claim-order.ts';
 import { openBreakers } from './limits.ts';
@@ -46,6 +53,8 @@ function claimBatch(tx: Tx, request: ClaimDueRequest, order: readonly InstanceRo
   if (held.length > 0) return { now: tx.t, claims: held };
   const claims: Claim[] = [];
   const perTenant = new Map<string, number>();
+  const full: FullKeys = new Map();
+  let denied = 0;
   for (const candidate of order) {
     if (claims.length >= request.limit) break;
     const ofTenant = perTenant.get(candidate.tenantId) ?? 0;
@@ -53,7 +62,13 @@ function claimBatch(tx: Tx, request: ClaimDueRequest, order: readonly InstanceRo
     const row = countTakeOver(tx, candidate);
     const alone = candidate.takenOver || row.recoveryCount > 0;
     if (alone && claims.length > 0) continue;
+    if (denied >= request.limit && putOffWithOthers(tx, full, row)) continue;
     const claim = tryClaim(tx, row, request);
+    const after = tx.db.instances.get(row.id);
+    if (after?.waitsForSlot === true && claim === null) {
+      noteFull(full, after);
+      denied += 1;
+    }
     if (claim === null) continue;
     claims.push(claim);
     perTenant.set(candidate.tenantId, ofTenant + 1);

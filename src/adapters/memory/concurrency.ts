@@ -11,9 +11,32 @@ export function hasFreeSlot(tx: Tx, row: InstanceRow): boolean {
   return sameKey(tx, row).filter((other) => other.state === 'running').length < row.maxConcurrency;
 }
 
-export function postponeForSlot(tx: Tx, row: InstanceRow): InstanceRow {
-  const again = tx.t + SLOT_RETRY_MS;
+export function postponeForSlot(tx: Tx, row: InstanceRow, waitMs = SLOT_RETRY_MS): InstanceRow {
+  const again = tx.t + waitMs;
   return saveInstance(tx, { ...row, nextFireAt: again, dueAt: again, waitsForSlot: true });
+}
+
+/** The others of a full key are put off for longer (30 to 60 s), since a slot that gets free makes the best of all due. */
+const OTHERS_RETRY_MS = 45_000;
+
+/** Keys that were found full in one claim, by the lowest limit that was refused. */
+export type FullKeys = Map<string, number>;
+
+const keyOf = (row: InstanceRow): string => JSON.stringify([row.tenantId, row.concurrencyKey]);
+
+export function noteFull(full: FullKeys, row: InstanceRow): void {
+  const slots = row.maxConcurrency ?? 0;
+  full.set(keyOf(row), Math.min(slots, full.get(keyOf(row)) ?? slots));
+}
+
+/** True when the row was put off with others of its key, which it need not be claimed for. */
+export function putOffWithOthers(tx: Tx, full: FullKeys, row: InstanceRow): boolean {
+  if (row.concurrencyKey === null || row.maxConcurrency === null || row.state !== 'scheduled') return false;
+  const slots = full.get(keyOf(row));
+  const held = row.wakeSeq > row.seenSeq || (row.nextFireAt !== null && row.nextFireAt > tx.t);
+  if (slots === undefined || row.maxConcurrency > slots || held) return false;
+  postponeForSlot(tx, row, OTHERS_RETRY_MS);
+  return true;
 }
 
 /** After an instance left `running`: the best of those that wait for a slot is due at once. */
