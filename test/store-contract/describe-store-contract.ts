@@ -6,11 +6,13 @@ import { describeCatalog } from './catalog.ts';
 import { describeChangeFeed } from './change-feed.ts';
 import { describeChildren } from './children.ts';
 import { describeClaims } from './claims.ts';
+import { describeClusterNodes } from './cluster-nodes.ts';
 import { describeCommits } from './commits.ts';
 import { describeConcurrencyKeys } from './concurrency-keys.ts';
 import { describeContextPatches } from './context-patches.ts';
 import { describeEvents } from './events.ts';
 import { describeFences } from './fences.ts';
+import { describeGoingBack } from './going-back.ts';
 import { describeHandlerNames } from './handler-names.ts';
 import { describeAroundSteps } from './around-steps.ts';
 import { describeHooks } from './hooks.ts';
@@ -21,6 +23,7 @@ import { describeItems } from './items.ts';
 import { describeKeysAndValues } from './keys-and-values.ts';
 import { describeLeases } from './leases.ts';
 import { describeManyInstances } from './many-instances.ts';
+import { describePlans } from './plans.ts';
 import { describePools } from './pools.ts';
 import { describeRateLimits } from './rate-limits.ts';
 import { describeRecovery } from './recovery.ts';
@@ -39,6 +42,7 @@ import { describeTaskClaims } from './task-claims.ts';
 import { describeTaskLife } from './task-life.ts';
 import { describeTaskReads } from './task-reads.ts';
 import { describeTaskReports } from './task-reports.ts';
+import { describeWorkerAdmin } from './worker-admin.ts';
 
 const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   claims: describeClaims,
@@ -60,6 +64,9 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'keys and values': describeKeysAndValues,
   'items side by side': describeItems,
   'outgoing webhooks': describeOutbox,
+  'pins, commands and routing rules': describeWorkerAdmin,
+  'nodes of the cluster': describeClusterNodes,
+  plans: describePlans,
   children: describeChildren,
   'claims of tasks': describeTaskClaims,
   'reports of workers': describeTaskReports,
@@ -71,6 +78,7 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'reads of instances': describeInstanceReads,
   'the change feed': describeChangeFeed,
   'keys of tenants': describeApiKeys,
+  'going back and forks': describeGoingBack,
   catalog: describeCatalog,
   schedules: describeSchedules,
   sessions: describeSessions,

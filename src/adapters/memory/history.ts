@@ -43,7 +43,7 @@ export function fork(tx: Tx, request: ForkRequest): ForkAnswer {
   const { db } = tx;
   const { source, instance, runNo } = request;
   const from = findInstance(db, source.tenantId, source.instanceId);
-  if (from === null) return 'not_found';
+  if (from === null || !db.sequences.has(instance.sequenceId)) return 'not_found';
   if (db.instances.has(instance.id)) return 'created';
   if (request.stateAtRev !== null && request.stateAtRev !== from.rev) return 'moved';
   const { originalInput, shape } = from;
