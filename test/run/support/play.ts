@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
 import { cancelAtOnce } from '../../../src/core/run/advance.ts';
-import { Draft } from '../../../src/core/run/draft.ts';
-import { Knowledge } from '../../../src/core/run/knowledge.ts';
 import { type OutputRow, isTrace } from '../../../src/core/run/output-row.ts';
+import { applyChanges } from '../../../src/core/run/reshape/apply-changes.ts';
 import { retryRun } from '../../../src/core/run/retry-run.ts';
 import { settle } from '../../../src/core/run/settle.ts';
 import type { TreeNode } from '../../../src/core/run/tree.ts';
@@ -10,6 +9,7 @@ import type { Frontier, InstanceView } from '../../../src/ports/store/reads.ts';
 import { checkCommitted, treeOf } from './checks.ts';
 import type { Call, Crashes, Scenario } from './script.ts';
 import { runDue } from './turn.ts';
+import { claimedDraft } from './shape.ts';
 import { LEASE_MS, type World, createWorld } from './world.ts';
 
 const INSTANTS_MAX = 3000;
@@ -91,16 +91,11 @@ async function operate(world: World, kind: 'retry' | 'cancel'): Promise<void> {
     await world.store.releaseLeases([claim]);
     return;
   }
-  const draft = new Draft({
-    plan: await world.planOf(claim.instance.sequenceId),
-    env: world.envFor(),
-    knowledge: new Knowledge({ hasHistory: claim.instance.hasHistory }),
-    record: claim.instance,
-    frames: claim.frames,
-  });
-  draft.ensureRoot();
-  if (kind === 'retry') retryRun(draft, world.newId());
-  else cancelAtOnce(draft);
+  const draft = await claimedDraft(world, claim);
+  if (kind === 'retry') {
+    retryRun(draft, world.newId());
+    applyChanges(draft, Number.POSITIVE_INFINITY, { restarts: true });
+  } else cancelAtOnce(draft);
   const due = {
     state: 'scheduled' as const,
     nextFireAt: null,
@@ -168,12 +163,16 @@ export function essence(played: Played): object {
   };
 }
 
-/** An attempt that ran on the strength of the claim leaves its trace with its outcome only, when it has one. */
+/** An attempt that ran on the strength of the claim leaves its trace with its outcome only, when it has one. So does one that asked a limit. */
 function isLoneBefore(row: OutputRow, rows: readonly OutputRow[]): boolean {
   if (!row.blockId.startsWith('_interceptor:before:')) return false;
   const after = row.blockId.replace(':before:', ':after:');
   return !rows.some(
-    (other) => other.blockId === after && other.iteration === row.iteration && other.attempt === row.attempt,
+    (other) =>
+      other.blockId === after &&
+      other.iteration === row.iteration &&
+      other.attempt === row.attempt &&
+      other.runNo === row.runNo,
   );
 }
 

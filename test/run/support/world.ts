@@ -104,6 +104,8 @@ export async function createWorld(scenario: Scenario, crashes: Crashes): Promise
   const startAt = scenario.startsAt ?? START_AT;
   const clock = { now: startAt };
   const store = createMemoryStore({ now: () => clock.now });
+  const limit = { tenantId: TENANT, resourceKey: 'mail', maxCount: 2, windowMs: 50 };
+  await store.putRateLimit(limit);
   const newId = idSource(() => clock.now);
   const plans = new Map<string, Plan>();
   const events: Planned[] = [];
