@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isSealKey } from '../src/adapters/seal.ts';
+import { TenantPlans } from '../src/core/plans.ts';
 
 const number = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
 const flag = z
@@ -10,6 +11,18 @@ const words = z
   .string()
   .default('')
   .transform((text) => text.split(',').flatMap((word) => (word.trim() === '' ? [] : [word.trim()])));
+
+/** JSON text with a plan by tenant. */
+const plans = z.string().transform((text, context): TenantPlans => {
+  try {
+    const parsed = TenantPlans.safeParse(JSON.parse(text));
+    if (parsed.success) return parsed.data;
+  } catch {
+    // What is no JSON is refused like what is no plan.
+  }
+  context.addIssue({ code: 'custom', message: 'expected a JSON object with a plan by tenant' });
+  return z.NEVER;
+});
 
 /** What a function host reads from its environment (http-api.md 30); names and defaults are those of the server. */
 const Environment = z.object({
@@ -35,6 +48,10 @@ const Environment = z.object({
   STEPWELL_MAX_CONTEXT_BYTES: number(0, 2 ** 30).default(262_144),
   STEPWELL_WORKER_REAPER_STALE_SECS: number(1, 86_400).default(60),
   STEPWELL_ALLOW_INTERNAL_URLS: flag,
+  STEPWELL_NODE_NAME: z.string().min(1).optional(),
+  STEPWELL_NODE_REAPER_TICK_SECS: number(1, 86_400).default(60),
+  STEPWELL_NODE_REAPER_STALE_SECS: number(10, 86_400).default(120),
+  STEPWELL_PLANS: plans.optional(),
   STEPWELL_WEBHOOK_URLS: words,
   STEPWELL_WEBHOOK_SECRET: z.string().min(1).optional(),
   STEPWELL_WEBHOOK_TIMEOUT_SECS: number(1, 300).default(10),

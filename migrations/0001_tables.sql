@@ -242,6 +242,7 @@ CREATE INDEX signal_inbox_pending_idx ON stepwell.signal_inbox (instance_id, seq
 CREATE TABLE stepwell.worker_tasks (
   id uuid NOT NULL,
   tenant_id text COLLATE "C" NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
   instance_id uuid NOT NULL,
   block_id text COLLATE "C" NOT NULL,
   iteration text COLLATE "C" NOT NULL,

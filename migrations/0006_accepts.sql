@@ -1,7 +1,7 @@
 -- Facts from outside. Each function locks the instance, checks its state under the lock and writes (RULINGS A4, A12, A36).
 
 -- All or nothing: what must undo the whole call raises one of these, the adapter turns it into an answer.
---   SW001 known key, the message is the index;  SW003 nonce used;  SW005 sequence gone;  SW002 is a defect of the caller.
+--   SW001 known key, the message is the index;  SW003 nonce used;  SW005 sequence gone;  SW010 plan full, the message is the tenant;  SW002 is a defect of the caller.
 -- Holds the sequences of these instances until the transaction ends: a deletion waits, and then sees the instances.
 CREATE FUNCTION stepwell.hold_sequences(p_instances jsonb) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
@@ -35,6 +35,9 @@ DECLARE
 BEGIN
   IF p ? 'requireSequence' THEN
     PERFORM stepwell.hold_sequences(p -> 'instances');
+  END IF;
+  IF p ? 'activeLimits' THEN
+    PERFORM stepwell.hold_plans(p -> 'activeLimits');
   END IF;
   IF p ? 'nonce' THEN
     PERFORM stepwell.use_nonce(p -> 'nonce' ->> 'slug', p -> 'nonce' ->> 'nonce', v_tenant, v_now);
@@ -91,6 +94,9 @@ BEGIN
     array_agg(inserted.id) FILTER (WHERE inserted.lease_token IS NOT NULL)
   INTO v_inserted, v_leased
   FROM inserted;
+  IF p ? 'activeLimits' AND cardinality(v_inserted) > 0 THEN
+    PERFORM stepwell.check_plans(p -> 'activeLimits');
+  END IF;
 
   IF cardinality(v_inserted) = v_count THEN
     INSERT INTO stepwell.start_inputs (instance_id, tenant_id, input)

@@ -4,7 +4,7 @@
 CREATE FUNCTION stepwell.task_json(w stepwell.worker_tasks) RETURNS json
 LANGUAGE sql STABLE
 RETURN json_build_object(
-  'id', w.id, 'tenantId', w.tenant_id, 'instanceId', w.instance_id, 'blockId', w.block_id,
+  'id', w.id, 'tenantId', w.tenant_id, 'namespace', w.namespace, 'instanceId', w.instance_id, 'blockId', w.block_id,
   'iteration', w.iteration,
   'handlerName', w.handler_name, 'queueName', w.queue_name, 'params', w.params, 'context', w.context,
   'attempt', w.attempt, 'timeoutMs', w.timeout_ms, 'state', w.state, 'workerId', w.worker_id,
@@ -163,13 +163,19 @@ SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan
 DECLARE
   v_now timestamptz := stepwell.sw_now();
   v_ids uuid[];
+  v_refused text[];
 BEGIN
   PERFORM stepwell.register_worker(coalesce(p_tenant, ''), p_worker, p_handler, p_queue, p_version, v_now);
+  v_refused := stepwell.tenants_that_refuse(p_tenant, p_handler, p_version);
+  IF p_tenant = ANY (v_refused) THEN
+    RETURN '[]'::json;
+  END IF;
   -- Tasks of a paused instance stay where they are ([WRK-8]); those of cleanup hooks belong to ended ones.
   IF p_tenant IS NULL THEN
     SELECT array_agg(c.id) INTO v_ids FROM (
       SELECT w.id FROM stepwell.worker_tasks w
       WHERE w.state = 'pending' AND w.handler_name = p_handler AND (p_queue IS NULL OR w.queue_name = p_queue)
+        AND w.tenant_id <> ALL (v_refused)
         -- One look per task: with EXISTS under an OR the planner would read all instances for a hash.
         AND (w.of_hook OR (SELECT true FROM stepwell.task_instances i
           WHERE i.id = w.instance_id AND i.state IN ('scheduled', 'running', 'waiting') LIMIT 1))

@@ -13,7 +13,8 @@ export type AnswerEvent = (event: LambdaEvent, context: LambdaContext) => Promis
 /** The API over the parts of this host. Throws when nobody would have to show a key and that was not asked for. */
 export function composeApi({ engine, settings, version }: AwsParts): AnswerEvent {
   const runner = createRequestRunner(engine);
-  const { store, handlers, definitions, hints, ids, clock, entropy, log, limits, seal, outbox } = engine.deps;
+  const { store, handlers, definitions, hints, ids, clock, entropy, log, limits, seal, outbox, node } =
+    engine.deps;
   const app = createApi({
     store,
     runner,
@@ -23,20 +24,32 @@ export function composeApi({ engine, settings, version }: AwsParts): AnswerEvent
     clock,
     entropy,
     log,
-    limits,
+    limits: {
+      ...limits,
+      ...(settings.STEPWELL_PLANS === undefined ? {} : { plans: settings.STEPWELL_PLANS }),
+    },
+    ...(node === undefined ? {} : { node }),
     ...(seal === undefined ? {} : { seal }),
     ...(outbox === undefined ? {} : { outbox }),
     handlerNames: handlers.names,
     settings: apiSettings(settings),
-    service: { version, schemaVersion: SCHEMA_VERSION, notReadyReason: () => null },
+    service: {
+      version,
+      schemaVersion: SCHEMA_VERSION,
+      notReadyReason: () => (node?.isDraining === true ? 'draining' : null),
+    },
     peerOf,
     activity: createActivity(clock),
   });
   const answer = handle(app);
   return async (event, context) => {
+    const shown = node?.beatWhenDue().catch((error: unknown) => {
+      log.warn('the sign of life could not be given', { error: String(error) });
+    });
     try {
       return await answer(event, context);
     } finally {
+      await shown;
       await runner.settled();
     }
   };

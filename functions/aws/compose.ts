@@ -4,10 +4,12 @@ import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
 import { createSqsQueue, type SqsQueue } from '../../src/adapters/sqs/sqs-queue.ts';
 import { createSeal, plainSeal } from '../../src/adapters/seal.ts';
 import { createLog, systemClock, systemEntropy } from '../../src/adapters/system.ts';
+import { sha256Hex } from '../../src/core/digest.ts';
 import { createFunctionEngine, type FunctionEngine } from '../../src/engine/function-engine.ts';
 import { builtInHandlers } from '../../src/engine/handlers/built-in.ts';
 import { buildIdOf } from '../../src/engine/handlers/build-id.ts';
 import { createHandlerRegistry, type HandlerRegistry } from '../../src/engine/handlers/registry.ts';
+import { NODE_BEAT_MS, type NodeSettings } from '../../src/engine/cluster/cluster-node.ts';
 import type { WebhookSettings } from '../../src/engine/webhooks/send-webhook.ts';
 import type { HttpEffects } from '../../src/ports/effects.ts';
 import type { Seal } from '../../src/ports/seal.ts';
@@ -69,11 +71,12 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
     allowInternal: settings.STEPWELL_ALLOW_INTERNAL_URLS ?? false,
   });
   const registry = registryOf(settings, effects, handlers);
+  const buildId = settings.STEPWELL_BUILD_ID ?? buildIdOf(registry.names, version);
   const engine = createFunctionEngine(
     {
       store: createPostgresStore(await openDriver(settings)),
       handlers: registry,
-      buildId: settings.STEPWELL_BUILD_ID ?? buildIdOf(registry.names, version),
+      buildId,
       queue,
       webhookClient: effects,
       clock: systemClock,
@@ -99,6 +102,7 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
       silentTaskMs: settings.STEPWELL_WORKER_REAPER_STALE_SECS * 1000,
       inPlaceWaitMs: IN_PLACE_WAIT_MS,
       webhooks: webhooksOf(settings),
+      node: nodeOf(settings, buildId),
     },
   );
   return { engine, queue, log, settings, version };
@@ -126,6 +130,18 @@ async function openDriver(settings: FunctionSettings): Promise<SqlDriver> {
 function driverFor(connectionString: string): 'neon' | 'pg' {
   const isNeon = URL.canParse(connectionString) && new URL(connectionString).hostname.endsWith('.neon.tech');
   return isNeon ? 'neon' : 'pg';
+}
+
+/** One logical node stands for all processes of a deployment; the next build is another one. */
+function nodeOf(settings: FunctionSettings, buildId: string): NodeSettings {
+  const hex = sha256Hex(`functions of build ${buildId}`);
+  return {
+    id: `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`,
+    name: settings.STEPWELL_NODE_NAME ?? 'functions',
+    beatMs: NODE_BEAT_MS,
+    silentMs: settings.STEPWELL_NODE_REAPER_STALE_SECS * 1000,
+    reapEveryMs: settings.STEPWELL_NODE_REAPER_TICK_SECS * 1000,
+  };
 }
 
 function webhooksOf(settings: FunctionSettings): WebhookSettings {

@@ -115,7 +115,7 @@ function assemble(
   );
   let draining = false;
   const notReadyReason: ServiceFacts['notReadyReason'] = () => {
-    if (draining) return 'draining';
+    if (draining || engine.deps.node?.isDraining === true) return 'draining';
     // The engine is not started before the schema is there.
     if (!engine.loop.hasStarted) return 'migrations_pending';
     return engine.loop.isAlive ? null : 'engine_stopped';
@@ -130,7 +130,11 @@ function assemble(
     entropy,
     log,
     ...seal,
-    limits: engine.deps.limits,
+    limits: {
+      ...engine.deps.limits,
+      ...(settings.plans === undefined ? {} : { plans: settings.plans }),
+    },
+    ...(engine.deps.node === undefined ? {} : { node: engine.deps.node }),
     handlerNames: handlers.names,
     counters: engine.deps.counters,
     ...(engine.deps.outbox === undefined ? {} : { outbox: engine.deps.outbox }),

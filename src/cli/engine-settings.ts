@@ -1,4 +1,5 @@
 import type { ApiSettings } from '../api/api-deps.ts';
+import { NODE_BEAT_MS } from '../engine/cluster/cluster-node.ts';
 import type { EngineSettings } from '../engine/engine.ts';
 import type { Settings } from './settings.ts';
 
@@ -41,6 +42,12 @@ export function engineSettings(settings: Settings, leaseOwner: string, isOurs: b
     maxOutputBytes: MAX_OUTPUT_BYTES,
     silentTaskMs: settings.workerReaperStaleSecs * 1000,
     inPlaceWaitMs: IN_PLACE_WAIT_MS,
+    node: {
+      name: settings.nodeName ?? leaseOwner,
+      beatMs: NODE_BEAT_MS,
+      silentMs: settings.nodeReaperStaleSecs * 1000,
+      reapEveryMs: settings.nodeReaperTickSecs * 1000,
+    },
     webhooks: {
       urls: settings.webhookUrls,
       secret: settings.webhookSecret ?? null,

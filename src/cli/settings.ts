@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { isSealKey } from '../adapters/seal.ts';
+import { TenantPlans } from '../core/plans.ts';
 import {
   databaseUrl,
+  jsonOf,
   listenAddress,
   oneOf,
   secretOf,
@@ -96,6 +98,12 @@ export const settingsSchema = z.object({
   workerReaperStaleSecs: wholeNumber(1, DAY_SECS)
     .default(60)
     .describe('Silence after which a claimed worker task is given to another worker, in seconds.'),
+  nodeReaperTickSecs: wholeNumber(1, DAY_SECS)
+    .default(60)
+    .describe('How often silent processes are looked for, in seconds.'),
+  nodeReaperStaleSecs: wholeNumber(10, DAY_SECS)
+    .default(120)
+    .describe('Silence after which a process counts as stopped, in seconds.'),
   shutdownGraceSecs: wholeNumber(0, DAY_SECS)
     .default(30)
     .describe('How long a stopping process waits for running steps, in seconds.'),
@@ -121,6 +129,9 @@ export const settingsSchema = z.object({
     .default(3)
     .describe('Attempts after the first one before a webhook is parked.'),
   webhookCancelled: yesOrNo().default(false).describe('Tell the targets of cancelled instances too.'),
+  plans: jsonOf(TenantPlans, 'a JSON object with a plan by tenant')
+    .optional()
+    .describe('Plans by tenant as JSON: what a tenant may start. `*` is the plan of all others.'),
   handlers: text('the path of a file')
     .optional()
     .describe('File with handlers of your own (`defineHandler`), TypeScript or JavaScript.'),

@@ -4,6 +4,7 @@ import type { Hints } from '../ports/hints.ts';
 import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
+import { createNodePresence, type NodeSettings } from './cluster/cluster-node.ts';
 import { createCommitter } from './committer.ts';
 import { createCounters } from './counters.ts';
 import { createDefinitions } from './definitions.ts';
@@ -41,6 +42,8 @@ export interface TurnSettings {
   readonly maxContextBytes: number;
   readonly maxOutputBytes: number;
   readonly inPlaceWaitMs: number;
+  /** How the process shows itself in the cluster; absent: not at all. */
+  readonly node?: NodeSettings;
   /** Targets of webhooks, and how they are sent; absent: no commit queues any. */
   readonly webhooks?: WebhookSettings;
 }
@@ -62,6 +65,9 @@ export function createTurnDeps(parts: TurnParts, settings: TurnSettings): TurnDe
     ids,
     steps: createStepSlots(settings.maxConcurrentSteps),
     ...(outbox === null ? {} : { outbox }),
+    ...(settings.node === undefined
+      ? {}
+      : { node: createNodePresence(store, clock, { id: ids.newId(), ...settings.node }) }),
     limits: {
       maxContextBytes: settings.maxContextBytes,
       maxOutputBytes: settings.maxOutputBytes,

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../core/json.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { StartRequest } from '../ports/store/accept.ts';
 import type { TriggerRecord } from '../ports/store/catalog.ts';
+import { checkPlans, planFull } from './entitlements.ts';
 import { notFound, refuse, type Refusal } from './refusal.ts';
 import {
   checkContextSize,
@@ -66,7 +67,8 @@ export async function startFromTrigger(
   const sequence = await deps.store.findSequence(sequenceOf(trigger));
   if (sequence === null) return notFound('sequence', trigger.sequenceName);
   const input = startInput(trigger, sequence.id, call);
-  const refusal = checkStartable(sequence, input) ?? checkContextSize(deps, input);
+  const refusal =
+    checkStartable(sequence, input) ?? checkContextSize(deps, input) ?? checkPlans(deps, [input]);
   if (refusal !== null) return err(refusal);
   const answer = await startNow(deps, {
     instances: [newInstance(deps, input)],
@@ -75,6 +77,7 @@ export async function startFromTrigger(
   });
   if (answer.status === 'nonce_used') return ok('nonce_used');
   if (answer.status === 'no_sequence') return notFound('sequence', trigger.sequenceName);
+  if (answer.status === 'plan_full') return planFull(deps, answer.tenantId);
   const started = answer.status === 'ok' ? answer.started[0] : undefined;
   if (started === undefined) throw new Error(`the start of a trigger was answered with ${answer.status}`);
   return ok({ instanceId: started.id, slug: trigger.slug, sequenceName: trigger.sequenceName });

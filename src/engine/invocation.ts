@@ -39,6 +39,7 @@ export async function runHints(
 ): Promise<readonly HintOutcome[]> {
   const invocation = openInvocation(engine, remainingTimeMs);
   const announced = engine.deps.directory.announceWhenDue();
+  const shown = showNode(engine.deps);
   const outcomes = targets.map((): HintOutcome => 'unstarted');
   const waiting = targets.entries();
   const work = async (): Promise<void> => {
@@ -50,6 +51,7 @@ export async function runHints(
   await Promise.all(Array.from({ length: lanes }, work));
   stopWatching();
   await announced;
+  await shown;
   await engine.queue.settled();
   return outcomes;
 }
@@ -65,6 +67,7 @@ export async function runSweep(engine: FunctionEngine, remainingTimeMs: () => nu
   const { maxTurns: batchSize, maxInstancesPerTenant: perTenantLimit, silentTaskMs } = engine.settings;
   const settings = { batchSize, perTenantLimit, silentTaskMs };
   const stopWatching = watch(invocation);
+  await showNode(deps);
   try {
     let swept = await sweep(deps, runner, settings);
     while (swept.more && remainingTimeMs() > claimUntilMs) {
@@ -109,6 +112,15 @@ export function openInvocation(engine: FunctionEngine, remainingTimeMs: () => nu
   return { deps, runner, idle, remainingTimeMs };
 }
 
+/** The deployment is seen to live, and learns whether it is to drain; without the database it goes on as before. */
+async function showNode({ node, log }: TurnDeps): Promise<void> {
+  try {
+    await node?.beatWhenDue();
+  } catch (error) {
+    log.warn('the sign of life could not be given', { error: String(error) });
+  }
+}
+
 /** A cancel must reach the handlers that run meanwhile; answers what ends the watch. */
 function watch({ deps, runner }: Invocation): () => void {
   const report = (error: unknown): void =>
@@ -119,6 +131,8 @@ function watch({ deps, runner }: Invocation): () => void {
 async function runHint(invocation: Invocation, target: HintTarget): Promise<HintOutcome> {
   const { deps, runner, remainingTimeMs } = invocation;
   if (remainingTimeMs() < RESERVE_MS) return 'unstarted';
+  // The message is only a hint: whoever works again finds the instance by its row.
+  if (deps.node?.isDraining === true) return 'done';
   try {
     const answer = await claim(invocation, target);
     // Not due, held, ended or unknown: there is nothing to do, which is what the message asked (RULINGS B15).

@@ -49,7 +49,8 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
   });
   let tellNotDue = (): void => undefined;
   const look = createLook(deps, active, newLease, () => tellNotDue());
-  const room = (): number => (active.draining ? 0 : Math.max(0, settings.maxTurns - turns.size));
+  const closed = (): boolean => active.draining || deps.node?.isDraining === true;
+  const room = (): number => (closed() ? 0 : Math.max(0, settings.maxTurns - turns.size));
 
   return {
     get room() {
@@ -102,6 +103,8 @@ function createLook(
     await running?.wake();
     // It may have ended without seeing the fact; then the instance is due again.
     if (running !== undefined && turns.get(target.instanceId) === running && !running.waits.isOver) return;
+    // The other nodes find it, as they find all that this one leaves.
+    if (deps.node?.isDraining === true) return;
     const claim = claimAndBegin(target);
     const answered = claim.then(
       () => undefined,

@@ -78,6 +78,11 @@ export class ResidentLoop {
       seeking.push(this.repeat(ANNOUNCE_EVERY_MS, () => this.deps.directory.announce()));
     if (tickMs !== null) seeking.push(this.repeat(tickMs, () => this.claim()));
     keeping.push(this.repeat(Math.max(1, Math.floor(leaseMs / 3)), () => this.runner.renewLeases()));
+    const { node } = this.deps;
+    if (node !== undefined) {
+      keeping.push(this.repeat(node.beatMs, () => node.beat()));
+      node.beat().catch((error: unknown) => this.report(error));
+    }
     keeping.push(this.repeat(WATCH_MS, () => this.runner.watchInboxes()));
     this.sweepOnce().catch((error: unknown) => this.report(error));
   }
@@ -107,6 +112,7 @@ export class ResidentLoop {
     await drained;
     await this.runner.drain();
     await this.deps.outbox?.stop();
+    await this.deps.node?.leave().catch((error: unknown) => this.report(error));
     for (const stop of this.stops.keeping.splice(0)) stop();
   }
 

@@ -4,6 +4,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { NewInstance, StartAnswer, StartRequest } from '../ports/store/accept.ts';
 import type { Hint } from '../ports/hints.ts';
 import type { SequenceRecord } from '../ports/store/catalog.ts';
+import { activeLimits, checkPlans, planFull } from './entitlements.ts';
 import { notFound, refuse, type Refusal } from './refusal.ts';
 import { checkSession } from './sessions.ts';
 import { tenantOf } from './tenant.ts';
@@ -57,13 +58,15 @@ export async function startInstance(
   const refusal =
     (await checkSession(deps, scoped.value)) ??
     checkStartable(sequence, input) ??
-    checkContextSize(deps, input);
+    checkContextSize(deps, input) ??
+    checkPlans(deps, [scoped.value]);
   if (refusal !== null) return err(refusal);
   const answer = await startNow(deps, {
     instances: [newInstance(deps, scoped.value)],
     onKnownKey: 'first',
   });
   if (answer.status === 'no_sequence') return notFound('sequence', input.sequenceId);
+  if (answer.status === 'plan_full') return planFull(deps, answer.tenantId);
   const started = answer.status === 'ok' ? answer.started[0] : undefined;
   if (started === undefined) throw new Error(`a single start was answered with ${answer.status}`);
   return ok({ id: started.id, deduplicated: started.deduplicated, conflict: started.conflict });
@@ -84,6 +87,7 @@ export async function startBatch(
     scoped.push(checked.value);
   }
   const refusal =
+    checkPlans(deps, scoped) ??
     firstRefusal(scoped, (input) => checkContextSize(deps, input)) ??
     repeatedKey(scoped) ??
     (await checkBatchSequences(deps, scoped)) ??
@@ -95,6 +99,7 @@ export async function startBatch(
   });
   if (answer.status === 'known_key') return err(atIndex(answer.index, knownKey));
   if (answer.status === 'no_sequence') return refuse('not_found', 'a sequence of the batch was deleted');
+  if (answer.status === 'plan_full') return planFull(deps, answer.tenantId);
   return ok(scoped.length);
 }
 
@@ -104,7 +109,12 @@ export async function startBatch(
 export async function startNow(deps: UseCaseDeps, request: StartRequest): Promise<StartAnswer> {
   const leased = request.instances.length <= MAX_LEASED && deps.runner.hasRoom();
   const lease = leased ? { lease: deps.runner.newLease() } : {};
-  const answer = await deps.store.start({ ...request, requireSequence: true, ...lease });
+  const answer = await deps.store.start({
+    ...request,
+    requireSequence: true,
+    ...activeLimits(deps, request.instances),
+    ...lease,
+  });
   if (answer.status !== 'ok') return answer;
   const hints: Hint[] = [];
   for (const [index, started] of answer.started.entries()) {

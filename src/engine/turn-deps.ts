@@ -4,6 +4,7 @@ import type { Hints } from '../ports/hints.ts';
 import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
+import type { NodePresence } from './cluster/cluster-node.ts';
 import type { Committer } from './committer.ts';
 import type { Counters } from './counters.ts';
 import type { Definitions } from './definitions.ts';
@@ -28,6 +29,8 @@ export interface TurnDeps {
   /** Opens credentials; absent: none can be used. */
   readonly seal?: Seal;
   readonly steps: StepSlots;
+  /** This process in the cluster; absent: it is not shown there. */
+  readonly node?: NodePresence;
   /** Sends webhooks; absent in a process that has no way to the outside. */
   readonly outbox?: WebhookSender;
   readonly limits: TurnLimits;

@@ -1,8 +1,10 @@
+import type { TenantPlans } from '../core/plans.ts';
 import type { BreakerRule } from '../core/run/limits/takes.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
 import type { Hints } from '../ports/hints.ts';
 import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
+import type { NodePresence } from './cluster/cluster-node.ts';
 import type { Counters } from './counters.ts';
 import type { Definitions } from './definitions.ts';
 import type { IdSource } from './ids.ts';
@@ -24,6 +26,8 @@ export interface UseCaseDeps {
   readonly limits: UseCaseLimits;
   /** Names of the handlers that run in process (RULINGS B8), sorted. */
   readonly handlerNames: readonly string[];
+  /** This process in the cluster; absent: it is not shown there. */
+  readonly node?: NodePresence;
   /** Sends webhooks; absent where the process has no way to the outside. */
   readonly outbox?: WebhookSender;
   /** What the turns of this process have counted; absent where it runs none. */
@@ -35,6 +39,8 @@ export interface UseCaseLimits {
   readonly maxContextBytes: number;
   /** When circuit breakers open; absent: 5 failures, 60 s ([CB-2]). */
   readonly breakers?: BreakerRule;
+  /** What tenants may start (http-api.md 26); absent: no tenant has a plan. */
+  readonly plans?: TenantPlans;
 }
 
 /** Who asks. `tenantId` null: an administrator who sees all tenants. */

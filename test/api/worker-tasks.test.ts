@@ -220,6 +220,13 @@ describe('reading about workers', () => {
     expect((await api.call('GET', '/handlers')).body).toEqual({
       builtin: ['fail', 'log', 'noop', 'sleep'],
       external: [HANDLER],
+      local: [],
+    });
+    const own = createFixture({}, { handlerNames: ['noop', 'charge'] });
+    expect((await own.call('GET', '/handlers')).body).toEqual({
+      builtin: ['noop'],
+      external: [],
+      local: ['charge'],
     });
     api.clock.now += 61_000;
     expect((await api.call('GET', '/workers')).body).toEqual([]);

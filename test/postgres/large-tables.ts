@@ -16,9 +16,9 @@ SELECT gen_random_uuid(), i.id, n, now(), 1, 0, 0, 2, i.tenant_id, 'block-' || n
 FROM (SELECT id, tenant_id FROM stepwell.task_instances LIMIT 5) i, generate_series(1, ${ROWS / 5}) n;
 INSERT INTO stepwell.signal_inbox (instance_id, seq, id, tenant_id, kind, signal_type, payload, created_at)
 SELECT i.id, 1, gen_random_uuid(), i.tenant_id, 'signal', 'custom:x', 'null', now() FROM stepwell.task_instances i WHERE i.tenant_id LIKE 'big-%';
-INSERT INTO stepwell.worker_tasks (id, tenant_id, instance_id, block_id, iteration, handler_name, params, context, attempt,
-  idempotency_key, created_at)
-SELECT gen_random_uuid(), i.tenant_id, i.id, 'b', '', 'filler', '{}', '{}', 0, 'k', now() FROM stepwell.task_instances i;
+INSERT INTO stepwell.worker_tasks (id, tenant_id, namespace, instance_id, block_id, iteration, handler_name, params, context,
+  attempt, idempotency_key, created_at)
+SELECT gen_random_uuid(), i.tenant_id, 'n', i.id, 'b', '', 'filler', '{}', '{}', 0, 'k', now() FROM stepwell.task_instances i;
 INSERT INTO stepwell.audit_log (tenant_id, instance_id, id, event_type, created_at)
 SELECT i.tenant_id, i.id, gen_random_uuid(), 'state_transition', now() FROM stepwell.task_instances i;
 INSERT INTO stepwell.kv (instance_id, key, tenant_id, value, updated_at)

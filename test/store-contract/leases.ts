@@ -101,7 +101,7 @@ export function describeLeases(makeStore: MakeStore): void {
   });
 
   it('nextWake answers null when nothing is to come', async () => {
-    expect(await world.store.nextWake()).toEqual({ now: await world.now(), dueAt: null, leaseUntil: null });
+    expect(await world.store.nextWake()).toMatchObject({ now: await world.now(), dueAt: null, leaseUntil: null });
   });
 
   it('nextWake answers the least due time of the free ones and the least lease end (DESIGN 5)', async () => {
@@ -110,7 +110,7 @@ export function describeLeases(makeStore: MakeStore): void {
     await world.start({ nextFireAt: now + 5_000 });
     await world.claim(await world.start());
     await world.claim(await world.start(), { leaseMs: 3_000 });
-    expect(await world.store.nextWake()).toEqual({ now, dueAt: now + 5_000, leaseUntil: now + 3_000 });
+    expect(await world.store.nextWake()).toMatchObject({ now, dueAt: now + 5_000, leaseUntil: now + 3_000 });
   });
 
   it('nextWake knows nothing of ended instances', async () => {

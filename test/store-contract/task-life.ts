@@ -15,6 +15,7 @@ export function describeTaskLife(makeStore: MakeStore): void {
     expect(await world.store.getTask(null, given.id)).toEqual({
       id: given.id,
       tenantId: claim.tenantId,
+      namespace: 'fulfilment',
       instanceId: claim.instanceId,
       blockId: given.blockId,
       iteration: 'l:1',

@@ -2,6 +2,7 @@ import type { TaskEvent } from '../../ports/store/accept.ts';
 import type { NewTask, TurnCommit } from '../../ports/store/turn.ts';
 import { type Tx, isOpenTask, openTasks } from './database.ts';
 import { type InstanceRow, type TaskRow, stored } from './rows.ts';
+import { routedQueue } from './worker-admin.ts';
 
 /** Closes first: a retry replaces the task of its block in one commit ([WRK-8]). */
 export function applyTasks(tx: Tx, row: InstanceRow, turn: TurnCommit): void {
@@ -37,6 +38,8 @@ function createTask(tx: Tx, row: InstanceRow, task: NewTask): void {
   saveTask(tx, {
     ...given,
     tenantId: row.tenantId,
+    namespace: row.namespace,
+    queueName: routedQueue(tx, row.tenantId, task),
     instanceId: row.id,
     state: 'pending',
     workerId: null,

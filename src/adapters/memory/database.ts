@@ -3,6 +3,7 @@ import { checkPromises } from '../../core/run/promises.ts';
 import type { Json } from '../../core/json.ts';
 import type { TaskEvent } from '../../ports/store/accept.ts';
 import type { SequenceRecord, TriggerRecord } from '../../ports/store/catalog.ts';
+import type { NodeRow } from './nodes.ts';
 import type { OutboxRow, SendRow } from './outbox.ts';
 import type { CredentialRecord } from '../../ports/store/credentials.ts';
 import type { WebhookAttempt } from '../../ports/store/outbox.ts';
@@ -11,6 +12,7 @@ import type { ScheduleRecord } from '../../ports/store/schedules.ts';
 import type { SessionRecord } from '../../ports/store/sessions.ts';
 import type { InboxDone, StepLogLine } from '../../ports/store/turn.ts';
 import type { Checkpoint } from '../../ports/store/shape.ts';
+import type { RoutingRule, VersionPin, WorkerCommand } from '../../ports/store/worker-admin.ts';
 import {
   type ApiKeyRow,
   type BlobRow,
@@ -65,6 +67,10 @@ export interface Database {
   /** By task. */
   readonly taskEvents: Grouped<TaskEvent>;
   readonly workers: Table<WorkerRow>;
+  readonly commands: Table<WorkerCommand>;
+  readonly pins: Table<VersionPin>;
+  readonly rules: Table<RoutingRule>;
+  readonly nodes: Table<NodeRow>;
   readonly handlerNames: Table<HandlerNameRow>;
   readonly apiKeys: Table<ApiKeyRow>;
   /** Idempotency keys of starts to instance ids. */
@@ -131,6 +137,10 @@ export function createDatabase(): Database {
     taskOwners: new Table(log),
     taskEvents: new Grouped(log),
     workers: new Table(log),
+    commands: new Table(log),
+    pins: new Table(log),
+    rules: new Table(log),
+    nodes: new Table(log),
     handlerNames: new Table(log),
     apiKeys: new Table(log),
     rateLimits: new Table(log),

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../core/json.ts';
+import { isTerminal } from '../../core/run/states.ts';
 import type { NewInstance, StartAnswer, StartRequest, Started } from '../../ports/store/accept.ts';
 import { claimOf, isHolding, markAlone, tryClaim } from './claims.ts';
 import { type Tx, saveInstance } from './database.ts';
@@ -31,6 +32,7 @@ export function start(tx: Tx, request: StartRequest): StartAnswer {
     }
     started.push(known === null ? create(tx, request, instance) : repeat(tx, request, known, instance));
   }
+  checkPlans(tx, request, started);
   const [alone] = started;
   if (started.length === 1 && alone !== undefined && alone.claim !== null) markAlone(tx, alone.claim);
   if (request.delivery !== undefined && alone !== undefined) rememberDelivery(tx, request.delivery, alone.id);
@@ -43,6 +45,25 @@ export class KnownKey extends Error {
   constructor(index: number) {
     super('The idempotency key is known.');
     this.index = index;
+  }
+}
+
+/** Thrown as `KnownKey` is: the plan of a tenant does not allow so many active instances. */
+export class FullPlan extends Error {
+  readonly tenantId: string;
+  constructor(tenantId: string) {
+    super('The plan is full.');
+    this.tenantId = tenantId;
+  }
+}
+
+function checkPlans(tx: Tx, { activeLimits = [] }: StartRequest, started: readonly Started[]): void {
+  if (started.every(({ deduplicated }) => deduplicated)) return;
+  for (const { tenantId, maxActive } of activeLimits) {
+    const active = tx.db.instances
+      .values()
+      .filter((row) => row.tenantId === tenantId && !isTerminal(row.state));
+    if (active.length > maxActive) throw new FullPlan(tenantId);
   }
 }
 

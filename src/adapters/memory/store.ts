@@ -21,14 +21,16 @@ import { itemPart } from './items.ts';
 import { manyInstancesPart } from './many-instances.ts';
 import { fork, getHistory, listTimeline } from './history.ts';
 import * as instances from './reads-instances.ts';
+import { nodePart } from './nodes.ts';
 import { outboxPart } from './outbox.ts';
 import { listJournal } from './reads-journal.ts';
 import * as taskReads from './reads-tasks.ts';
 import { schedulePart } from './schedules.ts';
 import { sessionPart } from './sessions.ts';
-import { KnownKey, removeExpired, start } from './start.ts';
+import { FullPlan, KnownKey, removeExpired, start } from './start.ts';
 import * as shape from './shape.ts';
 import { heartbeatTask, pollTasks, releaseSilentTasks, reportTask } from './tasks.ts';
+import { workerAdminPart } from './worker-admin.ts';
 
 /**
  * A store in this process's memory, for tests and dry runs: the semantics of the database adapters without their
@@ -56,6 +58,8 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
     ...limitPart(run),
     ...itemPart(run),
     ...outboxPart(run),
+    ...workerAdminPart(run),
+    ...nodePart(run),
     ...shapePart(run),
     ...readPart(run),
     getHistory: (tenantId, id) => run((tx) => getHistory(tx, tenantId, id)),
@@ -97,6 +101,7 @@ function acceptPart(run: Run): AcceptStore {
         return await run((tx) => start(tx, request));
       } catch (error) {
         if (error instanceof KnownKey) return { status: 'known_key', index: error.index };
+        if (error instanceof FullPlan) return { status: 'plan_full', tenantId: error.tenantId };
         throw error;
       }
     },

@@ -15,6 +15,7 @@ import type { Database, Tx } from './database.ts';
 import { tellBreaker } from './limits.ts';
 import { type TaskRow, stored } from './rows.ts';
 import { acceptFact } from './wake.ts';
+import { refusesWorker } from './worker-admin.ts';
 
 export function pollTasks(tx: Tx, request: PollRequest): readonly WorkerTask[] {
   recordWorker(tx, request);
@@ -31,6 +32,7 @@ function isOffered(tx: Tx, task: TaskRow, request: PollRequest): boolean {
   if (task.removed || task.state !== 'pending' || task.handlerName !== request.handlerName) return false;
   if (request.tenantId !== null && task.tenantId !== request.tenantId) return false;
   if (request.queueName !== undefined && task.queueName !== request.queueName) return false;
+  if (refusesWorker(tx, task.tenantId, request)) return false;
   // Those of cleanup hooks belong to instances that have ended.
   if (task.ofHook === true) return true;
   const state = tx.db.instances.get(task.instanceId)?.state;

@@ -23,6 +23,7 @@ const REMOVE_EXPIRED = 'SELECT stepwell.remove_expired_v1($1)';
 const KNOWN_KEY = 'SW001';
 const NONCE_USED = 'SW003';
 export const NO_SEQUENCE = 'SW005';
+const PLAN_FULL = 'SW010';
 
 type FactStore = Pick<AcceptStore, 'start' | 'signal' | 'patchContext' | 'removeExpired'>;
 
@@ -69,6 +70,7 @@ async function start(driver: SqlDriver, request: StartRequest): Promise<StartAns
       [KNOWN_KEY]: ({ message }) => ({ status: 'known_key', index: Number(message) }),
       [NONCE_USED]: () => ({ status: 'nonce_used' }),
       [NO_SEQUENCE]: () => ({ status: 'no_sequence' }),
+      [PLAN_FULL]: ({ message }) => ({ status: 'plan_full', tenantId: message }),
     },
   );
 }
@@ -92,6 +94,7 @@ export function startPayload(request: StartRequest): object {
     instances: request.instances.map(encodeInstance),
     ...(request.onKnownKey === 'conflict' ? { refuseKnownKey: true } : {}),
     ...(request.instances.some(({ concurrencyKey }) => concurrencyKey !== null) ? { keys: true } : {}),
+    ...(request.activeLimits === undefined ? {} : { activeLimits: request.activeLimits }),
     ...(request.requireSequence === true ? { requireSequence: true } : {}),
     ...(request.delivery === undefined ? {} : { delivery: request.delivery }),
     ...(request.nonce === undefined ? {} : { nonce: request.nonce }),

@@ -124,6 +124,7 @@ export const blockOutputs = stepwell.table('block_outputs', {
 export const workerTasks = stepwell.table('worker_tasks', {
   id: uuid('id').notNull(),
   tenantId: text('tenant_id').notNull(),
+  namespace: text('namespace').notNull(),
   instanceId: uuid('instance_id').notNull(),
   blockId: text('block_id').notNull(),
   iteration: text('iteration').notNull(),

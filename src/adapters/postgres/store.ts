@@ -26,6 +26,7 @@ import { createSessionStore } from './sessions.ts';
 import { createShapeStore } from './shape.ts';
 import { createTaskStore } from './tasks.ts';
 import { createTurnStore } from './turns.ts';
+import { createNodeStore, createWorkerAdminStore } from './worker-admin.ts';
 
 /**
  * The store over PostgreSQL, whichever driver brings the statements there. The schema must be migrated; `ping` tells
@@ -48,6 +49,8 @@ export function createPostgresStore(driver: SqlDriver): Store {
     ...createLimitStore(driver),
     ...createItemStore(driver),
     ...createOutboxStore(driver),
+    ...createWorkerAdminStore(driver),
+    ...createNodeStore(driver),
     ...createShapeStore(driver),
     ...createReadStore(driver),
     ...createHistoryStore(driver),

@@ -4,6 +4,7 @@ import { approvalRoutes } from './approvals.ts';
 import { changeRoutes } from './changes.ts';
 import { cronRoutes } from './cron.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { clusterRoutes } from './cluster.ts';
 import { credentialRoutes } from './credentials.ts';
 import { eventRoutes } from './events.ts';
 import { instanceActionRoutes } from './instance-actions.ts';
@@ -15,12 +16,14 @@ import { limitRoutes } from './limits.ts';
 import { manyInstancesRoutes } from './many-instances.ts';
 import { outboxRoutes } from './outbox.ts';
 import { poolRoutes } from './pools.ts';
+import { routingRuleRoutes } from './routing-rules.ts';
 import { runOperationRoutes } from './run-operations.ts';
 import { sequenceRoutes } from './sequences.ts';
 import { serviceRoutes } from './service.ts';
 import { sessionRoutes } from './sessions.ts';
 import { triggerRoutes } from './triggers.ts';
 import { webhookRoutes } from './webhooks.ts';
+import { workerAdminRoutes } from './worker-admin.ts';
 import { workerReadRoutes } from './worker-reads.ts';
 import { workerTaskRoutes } from './worker-tasks.ts';
 
@@ -40,6 +43,8 @@ export const ROUTES: readonly Route[] = [
   ...approvalRoutes,
   ...workerTaskRoutes,
   ...workerReadRoutes,
+  ...workerAdminRoutes,
+  ...routingRuleRoutes,
   ...manyInstancesRoutes,
   ...cronRoutes,
   ...sessionRoutes,
@@ -50,4 +55,5 @@ export const ROUTES: readonly Route[] = [
   ...triggerRoutes,
   ...webhookRoutes,
   ...outboxRoutes,
+  ...clusterRoutes,
 ];

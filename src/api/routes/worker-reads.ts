@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { BUILT_IN_NAMES } from '../../engine/handlers/handler-names.ts';
 import { notFound } from '../../engine/refusal.ts';
 import { defineRoute, okay } from '../route.ts';
 import { FilterParameter, IdPath, limitParameter, NoParameters } from '../schemas/wire-values.ts';
@@ -92,7 +93,12 @@ const handlers = defineRoute({
   handle: async ({ store, handlerNames }, { caller }) => {
     const seen = await store.listWorkers(caller.tenantId, 0, true);
     const external = new Set(seen.flatMap((worker) => worker.handlers));
-    return okay({ builtin: [...handlerNames].sort(), external: [...external].sort() });
+    const names = [...handlerNames].sort();
+    return okay({
+      builtin: names.filter((name) => BUILT_IN_NAMES.has(name)),
+      external: [...external].sort(),
+      local: names.filter((name) => !BUILT_IN_NAMES.has(name)),
+    });
   },
 });
 

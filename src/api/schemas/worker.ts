@@ -21,6 +21,8 @@ const TaskState = z.enum(['pending', 'claimed', 'completed', 'failed']);
 /** A worker task (http-api.md 19.1). Members that are exact-optional are left out when unset. */
 export const TaskBody = z.object({
   id: Uuid,
+  tenant_id: z.string(),
+  namespace: z.string(),
   instance_id: Uuid,
   block_id: z.string(),
   /** Path of the enclosing passes; empty outside loops. */
@@ -51,6 +53,8 @@ export const TaskList = z.array(TaskBody);
 export function showTask(task: WorkerTask): z.infer<typeof TaskBody> {
   return {
     id: task.id,
+    tenant_id: task.tenantId,
+    namespace: task.namespace,
     instance_id: task.instanceId,
     block_id: task.blockId,
     iteration: task.iteration,
@@ -208,4 +212,9 @@ export function showWorker(worker: WorkerView): z.infer<typeof WorkerBody> {
   };
 }
 
-export const HandlersBody = z.object({ builtin: z.array(z.string()), external: z.array(z.string()) });
+/** `local`: handlers of the user's own that run in this process. */
+export const HandlersBody = z.object({
+  builtin: z.array(z.string()),
+  external: z.array(z.string()),
+  local: z.array(z.string()),
+});

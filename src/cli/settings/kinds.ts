@@ -54,6 +54,14 @@ export function databaseUrl() {
     .transform((value, context) => parseDatabaseUrl(value) ?? refuse(context, expected));
 }
 
+/** JSON text, or the value itself in the config file. */
+export function jsonOf<T extends z.ZodType>(schema: T, expected: string) {
+  return z.preprocess(valueOfText, z.unknown()).transform((value, context): z.output<T> => {
+    const parsed = schema.safeParse(value);
+    return parsed.success ? parsed.data : refuse(context, expected);
+  });
+}
+
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -69,6 +77,15 @@ function parseAddress(value: string): ListenAddress | null {
 function refuse(context: z.RefinementCtx, expected: string): never {
   context.addIssue({ code: 'custom', message: expected });
   return z.NEVER;
+}
+
+function valueOfText(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
 }
 
 function numberOfText(value: unknown): unknown {

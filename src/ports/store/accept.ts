@@ -67,6 +67,8 @@ export interface StartRequest {
    * is ever left without its definition ([VER-5]).
    */
   readonly requireSequence?: true;
+  /** Most instances of these tenants that may be active once the start is stored; a repeat is not counted. */
+  readonly activeLimits?: readonly { readonly tenantId: string; readonly maxActive: number }[];
   /** Of a webhook: remembered 7 days per trigger; a repeat answers the first instance (RULINGS B21). */
   readonly delivery?: { readonly slug: string; readonly deliveryId: string };
   /** Single use within 360 s per trigger; a repeat is refused. */
@@ -78,6 +80,7 @@ export type StartAnswer =
   | { readonly status: 'ok'; readonly now: number; readonly started: readonly Started[] }
   | { readonly status: 'known_key'; readonly index: number }
   | { readonly status: 'nonce_used' }
+  | { readonly status: 'plan_full'; readonly tenantId: string }
   | { readonly status: 'no_sequence' };
 
 export interface Started {
@@ -155,6 +158,7 @@ export interface PollRequest {
 export interface WorkerTask {
   readonly id: string;
   readonly tenantId: string;
+  readonly namespace: string;
   readonly instanceId: string;
   readonly blockId: string;
   /** Path of the enclosing passes; empty outside loops. */

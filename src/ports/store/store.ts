@@ -10,12 +10,14 @@ import type { EventStore } from './events.ts';
 import type { ItemStore } from './items.ts';
 import type { ManyInstancesStore } from './many-instances.ts';
 import type { LimitStore } from './limits.ts';
+import type { NodeStore } from './nodes.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { ReadStore } from './reads.ts';
 import type { ScheduleStore } from './schedules.ts';
 import type { SessionStore } from './sessions.ts';
 import type { ShapeStore } from './shape.ts';
 import type { TurnStore } from './turn.ts';
+import type { WorkerAdminStore } from './worker-admin.ts';
 
 /**
  * The store contract: few coarse operations, each one statement or one round trip, each one fault point. The same suite
@@ -38,6 +40,8 @@ export interface Store
     LimitStore,
     ItemStore,
     OutboxStore,
+    WorkerAdminStore,
+    NodeStore,
     ShapeStore,
     ReadStore {
   close(): Promise<void>;

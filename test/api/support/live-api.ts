@@ -1,8 +1,10 @@
 import type { ApiSettings } from '../../../src/api/api-deps.ts';
+import type { TenantPlans } from '../../../src/core/plans.ts';
 import { createEngine, type EngineSettings } from '../../../src/engine/engine.ts';
 import { builtInHandlers } from '../../../src/engine/handlers/built-in.ts';
 import { createHandlerRegistry } from '../../../src/engine/handlers/registry.ts';
 import { createActivity, observed } from '../../../src/engine/streams/activity.ts';
+import type { HttpEffects } from '../../../src/ports/effects.ts';
 import type { Store } from '../../../src/ports/store/store.ts';
 import type { Log } from '../../../src/ports/system.ts';
 import type { StoreUnderTest } from '../../store-contract/store-under-test.ts';
@@ -15,6 +17,14 @@ export interface LiveApi extends Omit<ApiFixture, 'clock'> {
   /** Lets time pass until the instance has one of these states; fails after a virtual hour. */
   until(id: string, ...states: readonly string[]): Promise<Reply['body']>;
   stop(): Promise<void>;
+}
+
+/** What a host may have besides the store. */
+export interface LiveHost {
+  readonly engine?: Partial<EngineSettings>;
+  /** Where webhooks go; absent: none are sent. */
+  readonly webhookClient?: HttpEffects;
+  readonly plans?: TenantPlans;
 }
 
 const SETTINGS: EngineSettings = {
@@ -35,7 +45,11 @@ const SETTINGS: EngineSettings = {
 };
 
 /** The API in front of a real engine, both on virtual time: what a client sees of a process that lives on. */
-export function createLiveApi(underTest: StoreUnderTest, settings: Partial<ApiSettings> = {}): LiveApi {
+export function createLiveApi(
+  underTest: StoreUnderTest,
+  settings: Partial<ApiSettings> = {},
+  host: LiveHost = {},
+): LiveApi {
   const time = new VirtualTime(START_MS, (ms) => underTest.advanceClock(ms));
   const gate = new ProcessGate(time, 'live');
   const activity = createActivity(gate.clock);
@@ -48,8 +62,15 @@ export function createLiveApi(underTest: StoreUnderTest, settings: Partial<ApiSe
   if (!handlers.ok) throw new Error(handlers.error.join());
   const logged: string[] = [];
   const log = logTo(logged);
-  const engine = createEngine({ store, handlers: handlers.value, clock: gate.clock, entropy, log }, SETTINGS);
-  const { ids, definitions, hints } = engine.deps;
+  const { webhookClient, plans } = host;
+  const engine = createEngine(
+    {
+      ...{ store, handlers: handlers.value, clock: gate.clock, entropy, log },
+      ...(webhookClient === undefined ? {} : { webhookClient }),
+    },
+    { ...SETTINGS, ...host.engine },
+  );
+  const { ids, definitions, hints, outbox, node, counters, limits } = engine.deps;
   const names = handlers.value.names;
   const overrides = {
     store,
@@ -61,6 +82,15 @@ export function createLiveApi(underTest: StoreUnderTest, settings: Partial<ApiSe
     log,
     handlerNames: names,
     activity,
+    counters,
+    limits: { ...limits, ...(plans === undefined ? {} : { plans }) },
+    ...(outbox === undefined ? {} : { outbox }),
+    ...(node === undefined ? {} : { node }),
+    service: {
+      version: '0.1.0',
+      schemaVersion: 1,
+      notReadyReason: () => (node?.isDraining === true ? ('draining' as const) : null),
+    },
   };
   const api = createFixture(settings, overrides);
   engine.loop.start();

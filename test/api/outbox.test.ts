@@ -1,0 +1,3 @@
+import { describeOutboxOverHttp } from './describe-outbox.ts';
+
+describeOutboxOverHttp('memory');
