@@ -1,0 +1,3 @@
+import { describePlansOverHttp } from './describe-plans.ts';
+
+describePlansOverHttp('memory');

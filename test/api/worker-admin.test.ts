@@ -1,0 +1,4 @@
+import { describeCluster, describeWorkerAdminOverHttp } from './describe-worker-admin.ts';
+
+describeWorkerAdminOverHttp('memory');
+describeCluster('memory');
