@@ -1,8 +1,8 @@
 import { advance, finishCall, takeBack } from '../core/run/advance.ts';
 import type { Settle } from '../core/run/changes.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
-import { earliestWake, nextWake, settle, settleUntouched } from '../core/run/settle.ts';
 import { isOutdated } from '../core/run/reshape/apply-changes.ts';
+import { earliestWake, nextWake, settle, settleUntouched } from '../core/run/settle.ts';
 import { StoreUnavailable } from '../ports/store/store.ts';
 import type { Claim } from '../ports/store/turn.ts';
 import { type Lease, leaseOf } from './lease.ts';
@@ -157,9 +157,9 @@ export class Turn {
     if (this.inboxCalled && !(await this.readInbox(draft))) return 'lost';
     this.calls.takeFinished(draft);
     if (draft.outside.reaches) return this.commit(draft, null);
-    if (isOutdated(draft, this.calls.size)) return this.readAfresh(draft);
     if (draft.rootEnd !== 'failed') await this.advance(draft);
     this.calls.dropCancelled(draft);
+    if (isOutdated(draft, this.calls.size)) return this.readAfresh(draft);
     if (this.budget.mayYield(draft)) await this.budget.yieldToHigher(draft);
     const pure = draft.ready.filter((dispatch) => dispatch.pure);
     if (pure.length > 0 && this.budget.mayStart()) return this.runPure(draft, pure);
@@ -202,7 +202,7 @@ export class Turn {
       const outcome = await startCall(this.deps, this.with(draft), dispatch).outcome;
       this.budget.countPure(outcome);
       finishCall(draft, dispatch, outcome);
-      if (draft.outside.reaches || draft.shape.isDue) break;
+      if (draft.outside.reaches) break;
     }
     return this.budget.commitIsDue ? this.commit(draft, null) : 'again';
   }
@@ -273,7 +273,6 @@ export class Turn {
   }
 
   private async finish(draft: Draft): Promise<Step | TurnEnd> {
-    if (isOutdated(draft, 0)) return this.readAfresh(draft);
     if (draft.runnableLeft && this.commits.count === 0 && !draft.hasChanges && !this.budget.mayStart()) {
       return giveBack(this.deps, this.lease, this.clock.now());
     }
@@ -284,8 +283,9 @@ export class Turn {
     return settledEnd(this.deps, draft, settled, { now: this.clock.now(), wasWoken: this.commits.wasWoken });
   }
 
-  /** What the run is made of has changed: what it has done is stored, then it is read as it is now. */
+  /** What the run is made of has changed: what was done is stored, then all is read as it is now. */
   private async readAfresh(draft: Draft): Promise<Step> {
+    draft.withdraw();
     const step = draft.hasChanges ? await this.commit(draft, null) : 'again';
     return step === 'again' ? 'reload' : step;
   }

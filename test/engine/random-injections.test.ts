@@ -84,7 +84,7 @@ async function begin(plan: Plan, faults: (world: () => TestEngine) => FaultPlan)
     ({ change }) => {
       if (change.kind === 'inject') model.inject(change.blocks, change.position);
     },
-    (blockId) => model.called(blockId),
+    (blockId) => model.begun(blockId),
   );
   const advance = (ms: number): Promise<void> => {
     clock.now += ms;

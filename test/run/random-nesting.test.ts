@@ -53,7 +53,7 @@ describe('random nesting', () => {
   it(
     'always ends, with one result per leaf and pass, whatever fails',
     async () => {
-      await check(randomScenario({ permanent: 15, retryable: 20 }), async (scenario) => {
+      await check(randomScenario({ injects: true, permanent: 15, retryable: 20 }), async (scenario) => {
         const run = await playOnce(scenario);
         await expectAllEnded(run);
         expectOneResultPerPass(run);
@@ -67,7 +67,7 @@ describe('random nesting', () => {
   it(
     'ends alike when the process dies after each commit and before each commit',
     async () => {
-      await check(randomScenario({ permanent: 15, retryable: 20 }), async (scenario) => {
+      await check(randomScenario({ injects: true, permanent: 15, retryable: 20 }), async (scenario) => {
         const calm = essence(await playOnce(scenario));
         expect(essence(await playOnce(scenario, 'after_commits'))).toEqual(calm);
         expect(essence(await playOnce(scenario, 'before_commits'))).toEqual(calm);
@@ -80,7 +80,10 @@ describe('random nesting', () => {
     'ends as cancelled or failed after a cancel at any moment, and starts only what is protected',
     async () => {
       const cancelled = fc
-        .tuple(randomScenario({ permanent: 10, retryable: 20 }), fc.integer({ min: 0, max: 9000 }))
+        .tuple(
+          randomScenario({ injects: true, permanent: 10, retryable: 20 }),
+          fc.integer({ min: 0, max: 9000 }),
+        )
         .map(([scenario, at]): RandomScenario => ({ ...scenario, events: [cancelAt(at * 2 + 1)] }));
       await check(cancelled, async (scenario) => {
         const at = scenario.events?.[0]?.at ?? 0;
@@ -104,7 +107,10 @@ describe('random nesting', () => {
     'ends alike with crashes when it is cancelled',
     async () => {
       const cancelled = fc
-        .tuple(randomScenario({ permanent: 10, retryable: 20 }), fc.integer({ min: 0, max: 9000 }))
+        .tuple(
+          randomScenario({ injects: true, permanent: 10, retryable: 20 }),
+          fc.integer({ min: 0, max: 9000 }),
+        )
         .map(([scenario, at]): RandomScenario => ({ ...scenario, events: [cancelAt(at * 2 + 1)] }));
       await check(cancelled, async (scenario) => {
         const calm = essence(await playOnce(scenario));
@@ -117,7 +123,7 @@ describe('random nesting', () => {
   it(
     'completes after a retry when the handlers succeed, without running again what is completed',
     async () => {
-      await check(randomScenario({ permanent: 25, retryable: 10 }), async (scenario) => {
+      await check(randomScenario({ injects: true, permanent: 25, retryable: 10 }), async (scenario) => {
         const first = await playOnce(scenario);
         const run = await playOnce({ ...scenario, events: [retryAt(1_000_000)] });
         expect(run.state).toBe('completed');
@@ -139,7 +145,7 @@ describe('random nesting', () => {
   it(
     'ends alike with crashes when it is retried',
     async () => {
-      await check(randomScenario({ permanent: 25, retryable: 10 }), async (scenario) => {
+      await check(randomScenario({ injects: true, permanent: 25, retryable: 10 }), async (scenario) => {
         const retried = { ...scenario, events: [retryAt(1_000_000)] };
         const calm = essence(await playOnce(retried));
         expect(essence(await playOnce(retried, 'after_commits'))).toEqual(calm);

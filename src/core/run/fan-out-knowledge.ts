@@ -45,7 +45,7 @@ interface Within {
  */
 export class FanOutKnowledge {
   /** Nothing was ever written for this run: every item is as good as fresh. */
-  private readonly allFresh: boolean;
+  private allFresh: boolean;
   private readonly within = new Map<string, Within>();
   private readonly fresh = new Set<string>();
   private readonly pinned = new Map<string, Json>();
@@ -57,6 +57,12 @@ export class FanOutKnowledge {
 
   constructor(options: { readonly hasHistory: boolean }) {
     this.allFresh = !options.hasHistory;
+  }
+
+  /** Other outputs are read than before: what was written unasked has to be read. */
+  reopen(): void {
+    this.allFresh = false;
+    this.fresh.clear();
   }
 
   /** The item was opened by this turn for the first time: what it has not written itself is not there. */

@@ -87,6 +87,12 @@ export class Knowledge {
     this.ownOutputs.add(blockId);
   }
 
+  /** Other outputs are read than before: those that this turn has written and nobody asked for are not known. */
+  reopen(): void {
+    this.allOutputs = false;
+    this.fanOut.reopen();
+  }
+
   /** The last visible rows of these blocks were superseded by this turn, committed or not. */
   removeOutputs(blockIds: readonly string[]): void {
     for (const id of blockIds) {

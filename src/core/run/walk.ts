@@ -15,6 +15,7 @@ import { runStep } from './leaf/step.ts';
 import { runSubSequence } from './leaf/sub-sequence.ts';
 import { type Outcome, type Place, ROOT_PLACE, frameAt, knownFrame, stopsHere } from './place.ts';
 import { currentList } from './plan.ts';
+import { hasBegun } from './reshape/has-begun.ts';
 
 /** Rows after which a walk pauses so that they can be committed; nested empty loops would otherwise never come up. */
 const ROWS_PER_WALK = 256;
@@ -75,7 +76,18 @@ function survivesCancel(draft: Draft, place: Place, block: Block): boolean {
   return false;
 }
 
+/** Nothing begins until a change of what the run is made of has been taken up. */
+function waitsForChange(draft: Draft, place: Place, block: Block): boolean {
+  const { isDue, isHeld } = draft.shape;
+  if (!(isDue || isHeld) || draft.cancelling) return false;
+  return !hasBegun(draft, frameAt(draft, place), block);
+}
+
 function runBlock(draft: Draft, place: Place, block: Block): Outcome {
+  if (waitsForChange(draft, place, block)) {
+    draft.runnableLeft = true;
+    return 'open';
+  }
   switch (block.type) {
     case 'step':
       return runStep(draft, place, block);

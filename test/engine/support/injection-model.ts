@@ -32,10 +32,18 @@ export class InjectionModel {
   called(blockId: string): void {
     const root = this.rootOf.get(blockId);
     if (root === undefined || root === this.current) return;
-    if (this.current !== null) this.ended.add(this.current);
-    const next = this.list.find((id) => !this.ended.has(id));
-    if (root !== next)
+    const next = this.list.find((id) => !this.ended.has(id) && id !== this.current);
+    if (root !== next) {
       this.wrong.push(`${blockId} of ${root} was called, the next block is ${next ?? 'none'}`);
+    }
+    this.begun(blockId);
+  }
+
+  /** A block begins in a commit, before which an injection may have been accepted that its turn has not seen. */
+  begun(blockId: string): void {
+    const root = this.rootOf.get(blockId);
+    if (root === undefined || root === this.current) return;
+    if (this.current !== null) this.ended.add(this.current);
     this.current = root;
   }
 
@@ -59,13 +67,13 @@ function idsIn(value: Json): readonly string[] {
 }
 
 /**
- * A store that tells of every change in the moment in which it is accepted, and once; and of every composite a leaf of
- * which has a durable intent: it has begun, also when the process dies before the call.
+ * A store that tells of every change in the moment in which it is accepted, and once; and of what has begun although nobody
+ * was called: worker tasks, and composites a leaf of which has a durable intent.
  */
 export function tellingStore(
   inner: Store,
   onAccepted: (request: ChangeRequest) => void,
-  onIntent: (blockId: string) => void,
+  onBegun: (blockId: string) => void,
 ): Store {
   const told = new Set<string>();
   return {
@@ -74,8 +82,10 @@ export function tellingStore(
       const answer = await inner.commit(turns);
       turns.forEach((turn, index) => {
         const verdict = answer.verdicts[index];
-        if (verdict?.verdict !== 'ok' || !verdict.granted) return;
-        for (const { frame, intent } of turn.frames) if (intent !== null) onIntent(frame.blockId);
+        if (verdict?.verdict !== 'ok') return;
+        for (const { blockId } of turn.tasksCreated) onBegun(blockId);
+        if (!verdict.granted) return;
+        for (const { frame, intent } of turn.frames) if (intent !== null) onBegun(frame.blockId);
       });
       return answer;
     },

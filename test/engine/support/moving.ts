@@ -15,6 +15,7 @@ export function world(): TestEngine {
       slow: { takesMs: 500 },
       long: { takesMs: 60_000 },
       broken: { outcome: () => failure },
+      long_broken: { takesMs: 60_000, outcome: () => failure },
     },
   });
   engine.boot();

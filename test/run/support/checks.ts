@@ -3,6 +3,7 @@ import { verifyRun } from '../../../src/core/run/fold/verify-run.ts';
 import type { NodeState } from '../../../src/core/run/states.ts';
 import type { TreeNode } from '../../../src/core/run/tree.ts';
 import { foldTree } from '../../../src/engine/fold-tree.ts';
+import { planFor } from './shape.ts';
 import type { World } from './world.ts';
 
 /** After every commit: nothing is stuck (DESIGN promise 2), and the tree can be folded and makes sense. */
@@ -24,7 +25,7 @@ async function checkRows(world: World, instanceId: string): Promise<readonly str
   const history = await world.store.getHistory(null, instanceId);
   if (history === null) throw new Error(`there is no instance ${instanceId}`);
   const { instance, frames, rows } = history;
-  return verifyRun({ plan: await world.planOf(instance.sequenceId), instance, frames, rows });
+  return verifyRun({ plan: await planFor(world, instance), instance, frames, rows });
 }
 
 export async function treeOf(world: World, instanceId: string): Promise<readonly TreeNode[]> {
@@ -32,7 +33,7 @@ export async function treeOf(world: World, instanceId: string): Promise<readonly
   const rows = await world.store.listNodeRows(null, instanceId);
   if (frontier === null || rows === null) throw new Error(`there is no instance ${instanceId}`);
   const { instance, frames } = frontier;
-  const plan = await world.planOf(instance.sequenceId);
+  const plan = await planFor(world, instance);
   const input = { plan, instanceId, createdAt: instance.createdAt, frames, rows, isWorkedOn: false };
   return foldTree(world.store, null, input);
 }
@@ -84,7 +85,14 @@ function checkLists(tree: readonly TreeNode[]): readonly string[] {
   return [...lists.values()].flatMap((list) => {
     const cursor = list.findIndex((node) => !OVER.includes(node.state));
     if (cursor === -1) return [];
+    if (list.some(({ blockId }) => blockId.startsWith('late_'))) return checkInjected(list);
     const later = list.slice(cursor + 1).filter((node) => node.state !== 'pending');
     return later.map((node) => `${node.blockId} is ${node.state} behind the cursor of its list`);
   });
+}
+
+/** Blocks may have been put before ended ones: still no more than one is under way ([OP-10]). */
+function checkInjected(list: readonly TreeNode[]): readonly string[] {
+  const [first, second] = list.filter(({ state }) => state !== 'pending' && !OVER.includes(state));
+  return second === undefined ? [] : [`${first?.blockId ?? ''} and ${second.blockId} are both under way`];
 }

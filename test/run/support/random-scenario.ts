@@ -24,7 +24,18 @@ import {
 import { type Answer, type Call, type Scenario, fails, ok, retryably } from './script.ts';
 
 /** What a leaf does; ids are given to the tree afterwards, in document order. */
-type LeafKind = 'step' | 'pure' | 'task' | 'sleep' | 'delay' | 'gate' | 'event' | 'child' | 'never' | 'tough';
+type LeafKind =
+  | 'step'
+  | 'pure'
+  | 'task'
+  | 'sleep'
+  | 'delay'
+  | 'gate'
+  | 'event'
+  | 'child'
+  | 'never'
+  | 'tough'
+  | 'modify';
 
 type Sketch =
   | { readonly kind: LeafKind; readonly mood: number; readonly ms: number }
@@ -68,6 +79,7 @@ const leaf: fc.Arbitrary<Sketch> = fc.record({
     'child',
     'never',
     'tough',
+    'modify',
   ),
   mood: fc.integer({ min: 0, max: 99 }),
   ms: fc.constantFrom(10, 20, 30, 70),
@@ -90,6 +102,8 @@ function sketch(depth: number): fc.Arbitrary<Sketch> {
 export interface Temper {
   readonly permanent: number;
   readonly retryable: number;
+  /** Some leaves inject others: a run that goes back would inject them again. */
+  readonly injects?: boolean;
 }
 
 export interface RandomScenario extends Scenario {
@@ -102,6 +116,17 @@ export interface RandomScenario extends Scenario {
 export function randomScenario(temper: Temper): fc.Arbitrary<RandomScenario> {
   const root = fc.array(sketch(3), { minLength: 1, maxLength: 3 });
   return root.map((sketches) => new Builder(temper).build(sketches));
+}
+
+/** A quarter of the leaves share two tokens. */
+const limited = ({ mood }: { readonly mood: number }): JsonObject =>
+  mood % 4 === 0 ? { rate_limit_key: 'mail' } : {};
+
+/** A step that injects another one into the root list, before, between or behind what is there ([OP-12]). */
+function injecting(blockId: string, iteration: string, mood: number): Answer {
+  const id = `late_${blockId}_${iteration.replaceAll(/[^a-z0-9]/g, '_')}`;
+  const position = mood % 4 === 0 ? null : (mood % 4) - 1;
+  return { ok: true, output: blockId, writes: [], takesMs: 0, injects: { blocks: [pure(id)], position } };
 }
 
 const HOOKS = ['hook1', 'hook2', 'hook3'];
@@ -170,6 +195,7 @@ class Builder {
     if (tempered < this.temper.permanent) return fails('no', { takesMs });
     if (tempered < this.temper.permanent + this.temper.retryable && attempt === 0)
       return retryably('busy', { takesMs });
+    if (kind === 'modify' && this.temper.injects === true) return injecting(blockId, iteration, mood);
     return ok(blockId, { takesMs });
   }
 
@@ -197,13 +223,15 @@ class Builder {
     const again = tries(2, of.ms);
     switch (of.kind) {
       case 'step':
-        return step(id, again);
+        return step(id, { ...again, ...limited(of) });
       case 'tough':
         return step(id, { cancellable: false, ...again });
+      case 'modify':
+        return pure(id);
       case 'pure':
         return pure(id, again);
       case 'task':
-        return task(id, again);
+        return task(id, { ...again, ...limited(of) });
       case 'sleep':
         return sleep(id, of.ms);
       case 'delay':
@@ -281,7 +309,8 @@ class Builder {
         return forEach(id, 'ys', this.filled(lists[0], place), { concurrency: 2 + (pick % 2) });
       case 'tolerant_fan_out':
         return forEach(id, 'ys', this.filled(lists[0], place), {
-          concurrency: 1 + (pick % 3),
+          // Which row of one instant is the newest, and stays with retain_iterations, depends on the order of commits.
+          concurrency: pick % 2 === 0 ? 1 + (pick % 3) : 1,
           on_item_failure: 'continue',
           ...(pick % 2 === 0 ? { collect: true } : { retain_iterations: 1 }),
           ...(pick % 4 < 2 ? { tolerate: { count: 1 } } : {}),

@@ -1,6 +1,6 @@
 import type { Failure } from '../../../src/core/failure.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
-import type { KvChange } from '../../../src/core/run/advance.ts';
+import type { Injected, KvChange } from '../../../src/core/run/advance.ts';
 import type { ViewOfContext } from '../../../src/core/run/context-section.ts';
 import type { List } from './blocks.ts';
 
@@ -11,6 +11,8 @@ export type Answer = (
       readonly output: Json;
       readonly writes: readonly KvChange[];
       readonly stub?: boolean;
+      /** As `self_modify` does it. */
+      readonly injects?: Injected;
     }
   | { readonly ok: false; readonly failure: Failure }
 ) & { readonly takesMs: number };

@@ -122,9 +122,13 @@ async function runRounds(state: TurnState): Promise<void> {
   for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
     draft.env.now = world.now;
     takeFinished(state);
-    if (draft.shape.isDue) throw new Refused();
     await advanceFully(state);
     for (const key of draft.takeAborted()) dropCall(state, key);
+    if (draft.shape.isDue) {
+      draft.withdraw();
+      if (draft.hasChanges) await commit(state, null);
+      throw new Refused();
+    }
     const pure = draft.ready.filter((dispatch) => dispatch.pure);
     if (pure.length > 0) {
       for (const dispatch of pure) await callPure(state, dispatch);

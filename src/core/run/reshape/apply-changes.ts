@@ -33,8 +33,8 @@ export function isOutdated(draft: Draft, runningCount: number): boolean {
 }
 
 /**
- * Applies the accepted changes up to a number, in their order. The turn reads itself afresh after it. False when a
- * migration has to wait until running handlers have ended.
+ * Applies the accepted changes up to a number, in their order. False when a migration has to wait until running handlers
+ * have ended.
  */
 export function applyChanges(
   draft: Draft,
@@ -106,7 +106,7 @@ function setApplied(draft: Draft, applied: number, reason: string | null = null)
   draft.shape.pending = draft.shape.pending.filter(({ change }) => change > applied);
 }
 
-/** Adds to what the next commit says of the shape; after that commit the turn reads itself afresh. */
+/** Adds to what the next commit says of the shape. */
 function writeShape(draft: Draft, write: Required<ShapeWrite>): void {
   const added = [...(draft.shape.written?.added ?? []), ...write.added];
   const refused = [...(draft.shape.written?.refused ?? []), ...write.refused];
@@ -119,7 +119,6 @@ function writeShape(draft: Draft, write: Required<ShapeWrite>): void {
   };
   draft.instance.set({ shape });
   draft.shape.written = shape;
-  draft.shape.isDue = true;
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { Block } from '../../definition/document.ts';
 import type { Draft } from '../draft.ts';
-import { type Frame, type Leaf, frameKey, frameOfKey } from '../frame.ts';
-import { currentList, innerIteration, isInside } from '../plan.ts';
+import type { Frame, Leaf } from '../frame.ts';
+import { currentList } from '../plan.ts';
 import { type Standing, standIn } from '../run-order.ts';
+import { hasBegun } from './has-begun.ts';
 
 /** How far a block of an open list is. */
 export type Status =
@@ -42,22 +43,6 @@ function statusAtCursor(draft: Draft, frame: Frame, block: Block, restarts: bool
   if (state !== 'open') return { kind: 'current', state, leaf };
   if (restarts && frame.detail.kind === 'root') return { kind: 'pending', leaf };
   return hasBegun(draft, frame, block) ? { kind: 'current', state, leaf } : { kind: 'pending', leaf: null };
-}
-
-/**
- * The first leaves of a turn are not stored before their results, nor are the composites around them (RULINGS A22): what
- * is being called says that its block has begun, and after a crash it may have been called.
- */
-function hasBegun(draft: Draft, frame: Frame, block: Block): boolean {
-  const key = frameKey(frame);
-  if (frame.leaf !== null || draft.inFlight.has(key) || draft.lostCalls.mayHaveRun(key)) return true;
-  const iteration = innerIteration(frame);
-  if (draft.frames.has(frameKey({ blockId: block.id, branch: null, iteration }))) return true;
-  return [...draft.inFlight].some((flying) => {
-    const { blockId, iteration: pass } = frameOfKey(flying);
-    const isInPass = pass === iteration || iteration === '' || pass.startsWith(`${iteration}/`);
-    return isInPass && (blockId === block.id || isInside(draft.plan, blockId, block.id));
-  });
 }
 
 /** A list of the new plan as a frame works on it. */

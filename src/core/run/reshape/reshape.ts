@@ -5,6 +5,7 @@ import type { RowKind } from '../output-row.ts';
 import { type Plan, currentList } from '../plan.ts';
 import { mapFrames } from './map-frames.ts';
 import type { Mapping, Refusal } from './mapping.ts';
+import { recordChoice } from './record-choices.ts';
 
 /** Every kind of row: what a block left in an earlier life must not speak for it now. */
 const ROW_KINDS: readonly RowKind[] = [
@@ -36,7 +37,7 @@ export function reshape(draft: Draft, plan: Plan, options: ReshapeOptions): read
   for (const frame of [...draft.frames.values()]) cancelDropped(draft, frame, mapping.same);
   plantFrames(draft, mapping);
   if (plan.shape?.wasMigrated === true) forgetEarlierLife(draft, mapping);
-  draft.plan = plan;
+  draft.replan(plan);
   return [];
 }
 
@@ -50,10 +51,11 @@ function cancelDropped(draft: Draft, frame: Frame, same: ReadonlySet<string>): v
   cancelLeaf(draft, key, block);
 }
 
-function plantFrames(draft: Draft, { frames, restarts }: Mapping): void {
+function plantFrames(draft: Draft, { frames, restarts, plan }: Mapping): void {
   for (const key of [...draft.frames.keys()]) if (!frames.has(key)) draft.remove(key);
   for (const [key, frame] of frames) {
     const planted = restarts ? withoutPoll(frame) : frame;
+    recordChoice(draft, plan, draft.frames.get(key), planted);
     if (JSON.stringify(draft.frames.get(key)) !== JSON.stringify(planted)) draft.replant(planted);
   }
 }

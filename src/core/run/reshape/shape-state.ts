@@ -31,9 +31,9 @@ export interface RefusedChange {
 export interface ShapeState {
   /** In order; read by the engine when the claim says that there are any. */
   pending: readonly PendingChange[];
-  /** The turn commits what it has and reads itself afresh: its plan, or what it knows of outputs, is of before. */
+  /** A change was accepted that this turn was not given: it reads itself afresh. */
   isDue: boolean;
-  /** A migration waits until the handlers that this turn has running have ended; nothing new is begun. */
+  /** A migration waits until the handlers that this turn has running have ended; nothing new is begun till then. */
   isHeld: boolean;
   /** What the next commit says, until then. */
   written: ShapeWrite | null;
