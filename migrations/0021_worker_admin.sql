@@ -38,6 +38,7 @@ CREATE TABLE stepwell.routing_rules (
 );
 CREATE INDEX routing_rules_handler_idx ON stepwell.routing_rules
   (tenant_id, handler_name, priority DESC, created_at, id) WHERE enabled;
+CREATE INDEX routing_rules_order_idx ON stepwell.routing_rules (priority DESC, created_at, id);
 CREATE INDEX routing_rules_listing_idx ON stepwell.routing_rules (tenant_id, priority DESC, created_at, id);
 
 -- The processes that live on, by the sign of life that they give. A stopped one is known for a day.
@@ -121,14 +122,18 @@ END $$;
 
 CREATE FUNCTION stepwell.list_pins_v1(p_tenant text, p_limit integer) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off AS $$
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
 BEGIN
+  IF p_tenant IS NULL THEN
+    RETURN (
+      SELECT coalesce(json_agg(stepwell.pin_json(l.pin) ORDER BY l.tenant_id, l.handler_name), '[]') FROM (
+        SELECT v.tenant_id, v.handler_name, v AS pin FROM stepwell.version_pins v
+        ORDER BY v.tenant_id, v.handler_name LIMIT p_limit) l);
+  END IF;
   RETURN (
-    SELECT coalesce(json_agg(stepwell.pin_json(p) ORDER BY p.tenant_id, p.handler_name), '[]') FROM (
-      SELECT v.tenant_id, v.handler_name FROM stepwell.version_pins v WHERE p_tenant IS NULL OR v.tenant_id = p_tenant
-      ORDER BY v.tenant_id, v.handler_name LIMIT p_limit
-    ) l
-    JOIN stepwell.version_pins p ON p.tenant_id = l.tenant_id AND p.handler_name = l.handler_name);
+    SELECT coalesce(json_agg(stepwell.pin_json(l.pin) ORDER BY l.handler_name), '[]') FROM (
+      SELECT v.handler_name, v AS pin FROM stepwell.version_pins v WHERE v.tenant_id = p_tenant
+      ORDER BY v.tenant_id, v.handler_name LIMIT p_limit) l);
 END $$;
 
 CREATE FUNCTION stepwell.delete_pin_v1(p_tenant text, p_handler text) RETURNS boolean
@@ -179,14 +184,22 @@ END $$;
 
 CREATE FUNCTION stepwell.list_rules_v1(p_tenant text, p_limit integer) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off AS $$
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
+DECLARE
+  v_ids uuid[];
 BEGIN
+  -- Two statements: one for both cases would read all rules.
+  IF p_tenant IS NULL THEN
+    SELECT array_agg(l.id) INTO v_ids FROM (
+      SELECT u.id FROM stepwell.routing_rules u ORDER BY u.priority DESC, u.created_at, u.id LIMIT p_limit) l;
+  ELSE
+    SELECT array_agg(l.id) INTO v_ids FROM (
+      SELECT u.id FROM stepwell.routing_rules u WHERE u.tenant_id = p_tenant
+      ORDER BY u.priority DESC, u.created_at, u.id LIMIT p_limit) l;
+  END IF;
   RETURN (
-    SELECT coalesce(json_agg(stepwell.rule_json(r) ORDER BY r.priority DESC, r.created_at, r.id), '[]') FROM (
-      SELECT u.id FROM stepwell.routing_rules u WHERE p_tenant IS NULL OR u.tenant_id = p_tenant
-      ORDER BY u.priority DESC, u.created_at, u.id LIMIT p_limit
-    ) l
-    JOIN stepwell.routing_rules r ON r.id = l.id);
+    SELECT coalesce(json_agg(stepwell.rule_json(r) ORDER BY r.priority DESC, r.created_at, r.id), '[]')
+    FROM stepwell.routing_rules r WHERE r.id = ANY (v_ids));
 END $$;
 
 CREATE FUNCTION stepwell.get_rule_v1(p_tenant text, p_id uuid) RETURNS json

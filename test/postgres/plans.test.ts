@@ -19,6 +19,7 @@ import {
 import { LEASE_MS, claimRequest, commitOk, request, signalOf, startClaimed, workerHasTask } from './acts.ts';
 import { FILL, SCHEDULE_ID } from './large-tables.ts';
 import { FILL_BEYOND, operationsBeyond } from './operations-beyond.ts';
+import { FILL_ADMIN, operationsOfAdmin } from './operations-of-admin.ts';
 import { fillItems, operationsOfItems } from './operations-of-items.ts';
 import { useSessions } from './sessions.ts';
 import { MIGRATED } from './store-database.ts';
@@ -105,6 +106,7 @@ function operations({
     ],
     ...operationsBeyond(store, held, batch[0] ?? held),
     ...operationsOfItems(store, batch[9] ?? held),
+    ...operationsOfAdmin(store, held),
     ['a look for silent workers', () => store.releaseSilentTasks(60_000, 10)],
     ['a read of outputs', () => store.readOutputs(key, ['lookup', 'other'])],
     ['a read of state', () => store.readState(key, ['k'])],
@@ -260,6 +262,7 @@ describe('operations on large tables', () => {
     }
     await session.rows(FILL);
     await session.rows(FILL_BEYOND);
+    await session.rows(FILL_ADMIN);
     await session.rows(fillItems(scene.batch[9] ?? scene.held));
     const costs = new Map<string, Cost>();
     for (const [name, act] of acts) costs.set(name, await costOf(session, act));
