@@ -57,7 +57,10 @@ export function describeTenantIsolation(backendName: BackendName): void {
       const session = await api.call('POST', '/sessions', {
         body: { tenant_id: TENANT, session_key: 'canary' },
       });
+      const rule = { tenant_id: TENANT, handler_name: 'canary', queue_override: 'canary' };
+      const routing = await api.call('POST', '/routing-rules', { body: rule });
       owned = {
+        'routing-rules': [routing.body.id],
         sequences: [sequence],
         instances: [
           task.id,

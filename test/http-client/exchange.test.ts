@@ -119,6 +119,7 @@ describe('connection errors', () => {
       ok: false,
       reason: 'network',
       message: 'no answer from http://127.0.0.1:1/path (ECONNREFUSED)',
+      code: 'ECONNREFUSED',
     });
   });
 

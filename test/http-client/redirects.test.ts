@@ -71,8 +71,34 @@ describe('redirects [NET-4]', () => {
       ok: false,
       reason: 'blocked',
       message: 'blocked: redirect from https to http',
+      code: 'redirect',
     });
     expect(hops).toHaveLength(1);
+  });
+
+  it('says of a refused hop whether a redirect led there', async () => {
+    const { exchange } = redirectingNetwork('http://10.0.0.1/');
+    const client = clientUnderTest({ allowInternal: false, resolve: publicResolve, exchange });
+    expect(await client.send(outboundRequest('http://start.test/'))).toMatchObject({ code: 'redirect' });
+    expect(await client.send(outboundRequest('http://10.0.0.1/'))).not.toHaveProperty('code');
+  });
+
+  it.each([301, 302, 303, 307, 308])('%i never loses a body that must not be lost', async (status) => {
+    const seen: string[] = [];
+    const server = await loopbackServer(({ url, method }, response) => {
+      seen.push(`${method} ${url}`);
+      if (url === '/to') response.writeHead(200).end();
+      else response.writeHead(status, { location: '/to' }).end();
+    });
+    const request = outboundRequest(`http://127.0.0.1:${server.port}/from`, {
+      method: 'POST',
+      body: '{}',
+      keepsBody: true,
+    });
+    const result = await clientUnderTest().send(request);
+    const kept = status >= 307;
+    expect(result).toMatchObject(kept ? { ok: true, status: 200 } : { ok: false, code: 'redirect' });
+    expect(seen).toEqual(kept ? ['POST /from', 'POST /to'] : ['POST /from']);
   });
 
   it('[NET-4] follows ten redirects and refuses the eleventh', async () => {

@@ -58,6 +58,8 @@ export interface ProcessParts {
   readonly skewMs: number;
   /** What the outside answers to requests; default: there is no network. */
   readonly effects?: HttpEffects;
+  /** The way of webhooks to the outside; absent: none are sent. */
+  readonly webhookClient?: HttpEffects;
 }
 
 export function createProcess(name: string, parts: ProcessParts): EngineProcess {
@@ -78,6 +80,7 @@ export function createProcess(name: string, parts: ProcessParts): EngineProcess 
       entropy,
       log: logInto(logged),
       seal: plainSeal,
+      ...(parts.webhookClient === undefined ? {} : { webhookClient: parts.webhookClient }),
       ...(parts.hints === null ? {} : { hints: parts.hints }),
     },
     { ...standardSettings, ...parts.settings, leaseOwner: name },

@@ -30,6 +30,8 @@ export interface TestEngineOptions {
   readonly store?: { readonly store: Store; readonly advance: (ms: number) => Promise<void> };
   /** What the outside answers to requests of handlers; default: there is no network. */
   readonly effects?: HttpEffects;
+  /** The way of webhooks to the outside; absent: none are sent. */
+  readonly webhookClient?: HttpEffects;
   /** Hints of a process; null for those inside the process. */
   readonly hints?: (world: TestEngine) => Hints | null;
 }
@@ -89,6 +91,7 @@ export class TestEngine {
       settings: { ...this.options.settings, ...options.settings },
       skewMs: options.skewMs ?? 0,
       ...(this.options.effects === undefined ? {} : { effects: this.options.effects }),
+      ...(this.options.webhookClient === undefined ? {} : { webhookClient: this.options.webhookClient }),
     });
     this.processes.push(process);
     if (options.serves === false) this.unreachable.add(process.name);
