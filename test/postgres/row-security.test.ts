@@ -184,6 +184,7 @@ WHERE p.pronamespace = 'stepwell'::regnamespace AND has_function_privilege('step
       'instance_json',
       'instance_view',
       'is_terminal',
+      'rows_within',
       'schedule_json',
       'session_json',
       'sw_now',
