@@ -3,8 +3,6 @@ import { checkPromises } from '../../core/run/promises.ts';
 import type { Json } from '../../core/json.ts';
 import type { TaskEvent } from '../../ports/store/accept.ts';
 import type { SequenceRecord, TriggerRecord } from '../../ports/store/catalog.ts';
-import type { NodeRow } from './nodes.ts';
-import type { OutboxRow, SendRow } from './outbox.ts';
 import type { CredentialRecord } from '../../ports/store/credentials.ts';
 import type { WebhookAttempt } from '../../ports/store/outbox.ts';
 import type { AuditRow } from '../../ports/store/reads.ts';
@@ -23,6 +21,9 @@ import {
   type HandlerNameRow,
   type InstanceRow,
   type JournalRow,
+  type OutboxRow,
+  type ProcessRow,
+  type SendRow,
   type StoredFact,
   type StoredOutput,
   type TaskRow,
@@ -70,7 +71,7 @@ export interface Database {
   readonly commands: Table<WorkerCommand>;
   readonly pins: Table<VersionPin>;
   readonly rules: Table<RoutingRule>;
-  readonly nodes: Table<NodeRow>;
+  readonly nodes: Table<ProcessRow>;
   readonly handlerNames: Table<HandlerNameRow>;
   readonly apiKeys: Table<ApiKeyRow>;
   /** Idempotency keys of starts to instance ids. */

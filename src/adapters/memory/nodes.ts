@@ -1,15 +1,14 @@
 import { compareCodePoints } from '../../core/json.ts';
 import type { ClusterNode, NodeStore } from '../../ports/store/nodes.ts';
 import type { Run, Tx } from './database.ts';
-
-export type NodeRow = Omit<ClusterNode, 'status'>;
+import type { ProcessRow } from './rows.ts';
 
 const FORGOTTEN_AFTER_MS = 86_400_000;
 
 function heartbeat(tx: Tx, id: string, name: string, silentMs: number | null): boolean {
   const { nodes } = tx.db;
   const before = nodes.get(id);
-  const node: NodeRow = {
+  const node: ProcessRow = {
     ...{ registeredAt: tx.t, drainStartedAt: null },
     ...before,
     ...{ id, name, lastHeartbeatAt: tx.t, stoppedAt: null },
@@ -34,12 +33,12 @@ function mark(tx: Tx, id: string, what: 'drainStartedAt' | 'stoppedAt'): void {
   if (node !== undefined && node[what] === null) tx.db.nodes.put(id, { ...node, [what]: tx.t });
 }
 
-function statusOf({ stoppedAt, drainStartedAt }: NodeRow): ClusterNode['status'] {
+function statusOf({ stoppedAt, drainStartedAt }: ProcessRow): ClusterNode['status'] {
   if (stoppedAt !== null) return 'stopped';
   return drainStartedAt === null ? 'active' : 'draining';
 }
 
-function inOrder(a: NodeRow, b: NodeRow): number {
+function inOrder(a: ProcessRow, b: ProcessRow): number {
   const stopped = Number(a.stoppedAt !== null) - Number(b.stoppedAt !== null);
   return stopped || a.registeredAt - b.registeredAt || compareCodePoints(a.id, b.id);
 }

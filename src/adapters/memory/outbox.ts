@@ -11,15 +11,7 @@ import type {
 } from '../../ports/store/outbox.ts';
 import type { TurnCommit } from '../../ports/store/turn.ts';
 import type { Run, Tx } from './database.ts';
-import { type InstanceRow, stored } from './rows.ts';
-
-export interface OutboxRow extends OutboxEntry {
-  readonly claimToken: string | null;
-}
-
-export interface SendRow extends WebhookDelivery {
-  readonly tenantId: string;
-}
+import { type InstanceRow, type OutboxRow, stored } from './rows.ts';
 
 const HISTORY_MS = 30 * 86_400_000;
 const ATTEMPTS_LISTED_MAX = 1000;

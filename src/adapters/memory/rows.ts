@@ -10,6 +10,8 @@ import type { StoredEvent } from '../../ports/store/events.ts';
 import type { NewBlob } from '../../ports/store/blobs.ts';
 import type { NewWait } from '../../core/run/outside.ts';
 import type { InboxDone, InboxRow, InstanceRecord, JournalEntry } from '../../ports/store/turn.ts';
+import type { ClusterNode } from '../../ports/store/nodes.ts';
+import type { OutboxEntry, WebhookDelivery } from '../../ports/store/outbox.ts';
 
 /** An instance with the columns that no reader sees. */
 export interface InstanceRow extends InstanceView {
@@ -182,4 +184,14 @@ export function viewOf(row: InstanceRow): InstanceView {
     failure: row.failure,
     ...(row.injected === undefined || row.injected === null ? {} : { injected: row.injected }),
   };
+}
+
+export type ProcessRow = Omit<ClusterNode, 'status'>;
+
+export interface OutboxRow extends OutboxEntry {
+  readonly claimToken: string | null;
+}
+
+export interface SendRow extends WebhookDelivery {
+  readonly tenantId: string;
 }
