@@ -10,7 +10,7 @@ import { foldTree } from './fold-tree.ts';
 export async function readTree(
   deps: {
     readonly store: Pick<Store, 'getFrontier' | 'listNodeRows' | 'listNodeRowsWithin'>;
-    readonly definitions: Definitions;
+    readonly definitions: Pick<Definitions, 'planOf'>;
   },
   tenantId: string | null,
   instanceId: string,

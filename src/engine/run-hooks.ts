@@ -12,7 +12,8 @@ import type { TurnClock } from './turn-clock.ts';
 import type { TurnCommits } from './turn-commits.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { type CallContext, boundMs } from './turn-effects.ts';
-import type { TurnEnd } from './turn-end.ts';
+import { type TurnEnd, giveBack } from './turn-end.ts';
+import type { TurnWaits } from './turn-waits.ts';
 
 /** What a turn after the end of a run works with. */
 export interface HooksTurn extends CallContext {
@@ -20,6 +21,7 @@ export interface HooksTurn extends CallContext {
   readonly commits: TurnCommits;
   readonly clock: TurnClock;
   readonly budget: TurnBudget;
+  readonly waits: TurnWaits;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface HooksTurn extends CallContext {
 export async function runHooks(deps: TurnDeps, turn: HooksTurn): Promise<TurnEnd | 'reload'> {
   const { draft, claim, commits, clock, budget } = turn;
   giveUpHook(deps, draft, claim);
-  let again = claim.takenOver;
+  let again = claim.takenOver || draft.record.hooks?.called === true;
   for (;;) {
     draft.env.now = clock.now();
     const step = nextHook(draft, again);
@@ -41,12 +43,22 @@ export async function runHooks(deps: TurnDeps, turn: HooksTurn): Promise<TurnEnd
         break;
       }
       case 'later':
+        if (again) keepCalled(draft);
         return settle(turn, step.at);
       case 'over':
         endHooks(draft);
         return settle(turn, null);
       case 'call': {
-        if (!budget.mayStart() || !deps.steps.take(1)) return settle(turn, draft.env.now);
+        if (!budget.mayStart()) {
+          // Who only looked has not used up any of the claims that the cleanup may take (RULINGS B7).
+          if (!draft.hasChanges) return giveBack(deps, turn.lease, draft.env.now, draft.state);
+          if (again) keepCalled(draft);
+          return settle(turn, draft.env.now);
+        }
+        if (!deps.steps.take(1)) {
+          if (!(await untilSlot(deps, turn))) return { kind: 'lost' };
+          break;
+        }
         budget.countEffect();
         const outcome = await call(deps, turn, step.dispatch);
         finishHook(draft, step.dispatch.blockId, outcome);
@@ -57,6 +69,19 @@ export async function runHooks(deps: TurnDeps, turn: HooksTurn): Promise<TurnEnd
       }
     }
   }
+}
+
+/** All slots are taken by other steps: the turn waits for one of them. False when it lost its lease meanwhile. */
+async function untilSlot(deps: TurnDeps, { waits, lease }: HooksTurn): Promise<boolean> {
+  void deps.steps.freed().then(() => waits.interrupt());
+  await waits.wait(null);
+  return !lease.isLost;
+}
+
+/** This turn has not called the hook that a lost one may have called; who calls it has to know ([HOOK-4]). */
+function keepCalled(draft: Draft): void {
+  const hooks = draft.record.hooks ?? null;
+  if (hooks !== null && hooks.called !== true) draft.instance.set({ hooks: { ...hooks, called: true } });
 }
 
 /** [REC-3]: a hook that ends its process again and again is given up, and the next one has its turn. */

@@ -3,6 +3,7 @@ import type { InstanceRecord } from '../core/run/record.ts';
 import { isTerminal } from '../core/run/states.ts';
 import type { InstanceView } from '../ports/store/reads.ts';
 import type { QueriedInstance, StepServices, TriggerTarget } from '../ports/step-services.ts';
+import type { Definitions } from './definitions.ts';
 import { readTree } from './read-tree.ts';
 import { sequenceOf } from './triggers.ts';
 import type { TurnDeps } from './turn-deps.ts';
@@ -56,13 +57,17 @@ export function stepServices(
   mayWait: () => boolean,
 ): StepServices {
   const store = patient(deps, mayWait);
+  // What other instances are made of may have to be read as well.
+  const definitions: Pick<Definitions, 'planOf'> = {
+    planOf: (instance) => untilAnswered(deps.clock, () => deps.definitions.planOf(instance), mayWait),
+  };
   const key = { tenantId: record.tenantId, instanceId: record.id };
   return {
     newId: () => deps.ids.newId(),
     maxContextBytes: deps.limits.maxContextBytes,
     ownMetadata: record.metadata,
     stateOf: async (id) => (await store.getInstance(record.tenantId, id))?.state ?? null,
-    instance: (id) => queryInstance({ ...deps, store }, record.tenantId, id),
+    instance: (id) => queryInstance({ store, definitions }, record.tenantId, id),
     trigger: (slug) => findTrigger(store, record.tenantId, slug),
     emitted: (emitKey: EmitKey) => store.emitRecord(record.tenantId, emitKey),
     eventWait: () => store.eventWait(key, node),
@@ -78,7 +83,7 @@ export function stepServices(
 
 interface Queried {
   readonly store: Reads;
-  readonly definitions: TurnDeps['definitions'];
+  readonly definitions: Pick<Definitions, 'planOf'>;
 }
 
 async function queryInstance(deps: Queried, tenantId: string, id: string): Promise<QueriedInstance | null> {

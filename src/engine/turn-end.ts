@@ -24,10 +24,15 @@ export type TurnEnd =
  * Ends a turn that has not changed anything and may not call what is runnable: it only looked for facts, or the process
  * is stopping. Such a claim is no hop of the run (RULINGS B7), and a take-over counts on.
  */
-export async function giveBack(deps: TurnDeps, lease: Lease, now: number): Promise<TurnEnd> {
+export async function giveBack(
+  deps: TurnDeps,
+  lease: Lease,
+  now: number,
+  state: InstanceState = 'scheduled',
+): Promise<TurnEnd> {
   const release = () => deps.store.releaseLeases([lease.ref]);
   await untilAnswered(deps.clock, release, () => lease.leftMs() > 0);
-  return { kind: 'settled', state: 'scheduled', dueAt: now, now, leftToOthers: false };
+  return { kind: 'settled', state, dueAt: now, now, leftToOthers: false };
 }
 
 /** How a turn ended that has settled. A fact that its last commit had not seen makes the instance due at once. */

@@ -142,8 +142,9 @@ export class Turn {
     this.commits.takeInbox(draft, claim.inbox);
     this.budget.isHeld = draft.shape.isHeld;
     this.mayRun ||= draft.moved;
-    const { commits, clock, budget } = this;
-    if (draft.terminal) return runHooks(this.deps, { ...this.with(draft), claim, commits, clock, budget });
+    const { commits, clock, budget, waits } = this;
+    const after = { ...this.with(draft), claim, commits, clock, budget, waits };
+    if (draft.terminal) return runHooks(this.deps, after);
     giveUpAfterRecoveries(this.deps, draft, claim);
     for (;;) {
       const step = await this.round(draft);

@@ -4,7 +4,15 @@ import { LEASE_MS, SWEEP_MS } from './engine-process.ts';
 import type { Fault, FaultKind, FaultPlan } from './fault-store.ts';
 import { FunctionWorld } from './function-world.ts';
 import { hintFates, queuedHints } from './hint-faults.ts';
-import { type ScenarioRun, describeRun, endOf, hasEnded, serve, startSurely } from './run-scenario.ts';
+import {
+  type RunEnd,
+  type ScenarioRun,
+  describeRun,
+  endOf,
+  hasEnded,
+  serve,
+  startSurely,
+} from './run-scenario.ts';
 import { type Scenario, scenarioScripts, scenarios } from './scenarios.ts';
 import { RECOVERY_MS, checkEffects, faultless } from './single-fault.ts';
 import { TENANT, TestEngine, type TestEngineOptions } from './test-engine.ts';
@@ -215,12 +223,32 @@ async function endAll(
     const end = ends[index];
     const cancelled = plan.people === 'cancelling' && (await world.view(id)).cancelRequestedAt !== null;
     const fine = cancelled || (scenario.alsoFine?.(end?.outputs ?? {}) ?? false);
-    const { name } = scenario;
-    if (!fine) expect({ name, end }).toEqual({ name, end: (await expectedEnd(scenario)).end });
+    if (!fine && end !== undefined) await checkEndOf(world, plan, { id, scenario }, end);
     expect(isTerminal((await world.view(id)).state)).toBe(true);
   }
   checkEffects(world.ledger.entries, losses.lost);
   await checkLeftovers(world, plan, ends, runs);
+}
+
+const TRACE = '_interceptor:on_signal';
+
+/** Pauses and resumes are signals too, and leave traces of their own; each signal of the scenario has left its trace. */
+async function checkEndOf(
+  world: TestEngine,
+  plan: WorldPlan,
+  { id, scenario }: Running,
+  end: RunEnd,
+): Promise<void> {
+  const { name } = scenario;
+  const expected = (await expectedEnd(scenario)).end;
+  const trace = expected.outputs[TRACE];
+  if (plan.people !== 'pausing' || trace === undefined)
+    return expect({ name, end }).toEqual({ name, end: expected });
+  const rows = (await world.store.listOutputs(TENANT, id, { node: false, retry: false })) ?? [];
+  const traces = rows.filter(({ blockId }) => blockId === TRACE).map(({ output }) => output);
+  expect(traces).toContainEqual(trace);
+  const outputs = { ...end.outputs, [TRACE]: trace };
+  return expect({ name, end: { ...end, outputs } }).toEqual({ name, end: expected });
 }
 
 /** Whoever was frozen wakes up; nothing changes any more, and nobody holds anything. */
