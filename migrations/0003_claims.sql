@@ -33,7 +33,7 @@ RETURN json_build_object(
   'recoveryCount', i.recovery_count, 'cancelRequestedAt', stepwell.to_ms(i.cancel_requested_at),
   'currentStep', CASE WHEN i.current_step IS NOT NULL THEN json_build_object('blockId', i.current_step -> 0,
     'startedAt', i.current_step -> 1, 'attempt', coalesce(i.current_step -> 2, '0'), 'resource', i.current_step -> 3) END,
-  'hasHistory', i.has_history, 'shape', i.shape, 'budget', i.budget, 'usage', i.usage);
+  'hasHistory', i.has_history, 'budget', i.budget, 'usage', i.usage);
 
 CREATE FUNCTION stepwell.frames_json(i stepwell.task_instances) RETURNS json
 LANGUAGE plpgsql VOLATILE AS $$
@@ -71,6 +71,7 @@ BEGIN
       'mayRun', NOT (i.state = 'scheduled' AND i.next_fire_at > p_now AND (i.started_at IS NULL OR i.waits_for_slot)),
       'instance', stepwell.instance_json(i),
       'hooks', i.hooks_pending,
+      'shape', i.shape,
       'root', i.root_frame,
       'frames', CASE WHEN i.rev > 0 THEN stepwell.frames_json(i) END,
       'inbox', CASE WHEN i.wake_seq > 0 THEN stepwell.inbox_json(i.tenant_id, i.id, 0) END,

@@ -582,7 +582,7 @@ BEGIN
   END IF;
   SELECT i.epoch, i.lease_token, i.committed_token, i.rev, i.wake_seq, i.seen_seq, i.cancel_seq, i.run_no, i.granted,
     i.progress_at, i.state, i.concurrency_key,
-    (SELECT count(*) FROM stepwell.circuit_breakers b WHERE b.tenant_id = v_tenant AND b.failure_count > 0) AS trouble
+    EXISTS (SELECT 1 FROM stepwell.circuit_breakers b WHERE b.tenant_id = v_tenant AND b.failure_count > 0) AS troubled
   INTO r
   FROM stepwell.task_instances i WHERE i.id = v_id AND (i.tenant_id = v_tenant) IS TRUE
   FOR NO KEY UPDATE;
@@ -615,7 +615,7 @@ BEGIN
       'taken', CASE WHEN v_verdict = 'already' AND r.granted AND p ? 'takes'
         THEN stepwell.taken_before(p, 0, v_tenant, v_id) END)));
   END IF;
-  IF p ? 'takes' OR p -> 'more' ? 'outcomes' OR (r.trouble > 0 AND v ? 'ok') THEN
+  IF p ? 'takes' OR p -> 'more' ? 'outcomes' OR (r.troubled AND v ? 'ok') THEN
     p := stepwell.limit_turns(p, a);
     a := stepwell.with_payload(p, a);
     v := p -> 'turns' -> 0;
@@ -674,7 +674,7 @@ BEGIN
     'inbox', CASE WHEN r.wake_seq > (v ->> 'seenSeq')::bigint AND NOT p ? 'ends'
       THEN stepwell.inbox_json(v_tenant, v_id, (v ->> 'seenSeq')::bigint) END,
     'taken', p -> 'taken' -> '0',
-    'breakers', CASE WHEN r.trouble > 0 OR p -> 'more' ? 'outcomes' THEN stepwell.open_breakers(v_tenant) END)));
+    'breakers', CASE WHEN r.troubled OR p -> 'more' ? 'outcomes' THEN stepwell.open_breakers(v_tenant) END)));
 END $$;
 
 -- Group commit: one ordered lock for all instances, locked ones are left out as `busy` (RULINGS A13). No sub-transaction:
@@ -746,7 +746,9 @@ BEGIN
     a := stepwell.check_facts(p -> 'done', a);
   END IF;
   v_limits := p ? 'takes' OR p -> 'more' ? 'outcomes'
-    OR EXISTS (SELECT 1 FROM stepwell.circuit_breakers b WHERE b.failure_count > 0);
+    OR EXISTS (
+      SELECT 1 FROM stepwell.circuit_breakers b
+      WHERE b.tenant_id = ANY (ARRAY(SELECT t.tenant_id FROM unnest(a) AS t)) AND b.failure_count > 0);
   IF v_limits THEN
     p := stepwell.limit_turns(p, a);
     a := stepwell.with_payload(p, a);

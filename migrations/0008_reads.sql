@@ -83,14 +83,17 @@ BEGIN
         AND m.body -> 'replaced' ? (b.v ->> 'id')));
 END $$;
 
--- The instance as the API shows it.
+-- The instance as the API shows it. What few instances have is left out of the others.
 CREATE FUNCTION stepwell.instance_view(i stepwell.task_instances) RETURNS jsonb
 LANGUAGE sql STABLE
 RETURN jsonb_build_object(
   'updatedAt', stepwell.to_ms(i.updated_at), 'concurrencyKey', i.concurrency_key, 'maxConcurrency', i.max_concurrency,
   'idempotencyKey', i.idempotency_key, 'budget', i.budget, 'epoch', i.epoch, 'leaseOwner', i.lease_owner,
   'leaseUntil', stepwell.to_ms(i.lease_until), 'dueAt', stepwell.to_ms(i.due_at), 'openWaits', i.open_waits,
-  'failure', i.failure, 'hooks', i.hooks_pending, 'injected', CASE WHEN i.shape IS NOT NULL THEN stepwell.injected_blocks(i.id) END)
+  'failure', i.failure)
+  || CASE WHEN i.hooks_pending IS NULL THEN '{}' ELSE jsonb_build_object('hooks', i.hooks_pending) END
+  || CASE WHEN i.shape IS NULL THEN '{}'
+    ELSE jsonb_build_object('shape', i.shape, 'injected', stepwell.injected_blocks(i.id)) END
   || stepwell.instance_json(i)::jsonb;
 
 CREATE FUNCTION stepwell.delete_sequence_v1(p_tenant text, p_sequence uuid) RETURNS text

@@ -177,8 +177,10 @@ SELECT p.proname AS name FROM pg_proc p
 WHERE p.pronamespace = 'stepwell'::regnamespace AND has_function_privilege('stepwell_app', p.oid, 'EXECUTE') ORDER BY 1`);
     const internal = callable.map((row) => String(row['name'])).filter((name) => !name.endsWith('_v1'));
     expect(internal).toEqual([
+      'change_horizon',
       'frames_json',
       'from_ms',
+      'history_json',
       'inbox_json',
       'injected_blocks',
       'instance_json',

@@ -174,18 +174,23 @@ export interface ClaimAnswer {
   readonly frames: readonly FrameAnswer[] | null;
   readonly inbox: readonly InboxAnswer[] | null;
   readonly hooks: InstanceRecord['hooks'];
+  readonly shape: InstanceRecord['shape'];
   readonly breakers: readonly string[] | null;
 }
 
 export function readClaim(answer: ClaimAnswer): Claim {
-  const { instance, hooks = null } = answer;
+  const { instance, hooks = null, shape = null } = answer;
   return {
     tenantId: instance.tenantId,
     instanceId: instance.id,
     epoch: answer.epoch,
     leaseToken: answer.leaseToken,
     leaseUntil: answer.leaseUntil,
-    instance: hooks === null ? instance : { ...instance, hooks },
+    instance: {
+      ...instance,
+      ...(hooks === null ? {} : { hooks }),
+      ...(shape === null ? {} : { shape }),
+    },
     frames: readFrames(answer.root, answer.frames),
     inbox: readInbox(answer.inbox),
     takenOver: answer.takenOver,
