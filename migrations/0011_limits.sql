@@ -445,29 +445,40 @@ BEGIN
   END IF;
 END $$;
 
--- The frame of an intent that was denied: its leaf waits for the limit.
-CREATE FUNCTION stepwell.held_frame(p jsonb, p_take jsonb, p_answer jsonb) RETURNS jsonb
+-- A frame of the payload, or a turn with its root frame, after the limits have answered its intent: one that was denied
+-- waits for the limit or is gone, one that was granted has what it was given in its leaf.
+CREATE FUNCTION stepwell.limited_intent(p_record jsonb, p_take jsonb, p_answer jsonb) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-  v_held jsonb := CASE WHEN p_take ? 'f' THEN p -> 'frames' -> (p_take ->> 'f')::integer -> 'held'
-    ELSE p -> 'turns' -> (p_take ->> 'i')::integer -> 'rootHeld' END;
+  v_intent text := CASE WHEN p_take ? 'f' THEN 'intent' ELSE 'rootIntent' END;
+  v_held jsonb := p_record -> CASE WHEN p_take ? 'f' THEN 'held' ELSE 'rootHeld' END;
+  v_taken text[] := ARRAY[v_intent, 'leaf', 'taken'];
 BEGIN
-  RETURN jsonb_set(v_held, '{leaf}', (v_held -> 'leaf') || jsonb_build_object('state', 'waiting',
-    'reason', p_answer -> 'denied', 'wakeAt', p_answer -> 'until',
-    'limit', p_take -> CASE p_answer ->> 'denied' WHEN 'rate_limit' THEN 'rate' ELSE p_answer ->> 'denied' END));
+  IF p_answer -> 'until' <> 'null' THEN
+    RETURN p_record || jsonb_build_object(v_intent, v_held || jsonb_build_object('leaf',
+      (v_held -> 'leaf') || jsonb_build_object('state', 'waiting', 'reason', p_answer -> 'denied', 'wakeAt', p_answer -> 'until',
+        'limit', p_take -> CASE p_answer ->> 'denied' WHEN 'rate_limit' THEN 'rate' ELSE p_answer ->> 'denied' END)));
+  END IF;
+  IF p_answer ? 'denied' THEN
+    RETURN p_record - v_intent;
+  END IF;
+  RETURN jsonb_set(p_record, v_taken, coalesce(p_record #> v_taken, '{}') || (p_answer -> 'taken'));
 END $$;
 
 -- Limits in a commit: attempts that have ended tell their breakers, attempts that are to begin take what they need. The
--- payload comes back as it is to be stored: an intent that was denied waits or is gone from it, one that was granted has
--- what it was given in its leaf; `taken` has the answers by turn.
+-- payload comes back as it is to be stored, with the answers by turn in `taken`. It is taken apart and put together once:
+-- a change in its place would copy all of it, for each of what may be a thousand intents.
 CREATE FUNCTION stepwell.limit_turns(p jsonb, a stepwell.checked_turn[]) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   r record;
   v_now timestamptz;
   v_answer jsonb;
-  v_path text[];
-  v_taken jsonb := '{}';
+  v_turns jsonb[];
+  v_frames jsonb[];
+  v_place integer;
+  v_asked integer[] := '{}';
+  v_answers jsonb[] := '{}';
 BEGIN
   PERFORM stepwell.hold_limits(p, a);
   v_now := stepwell.sw_now();
@@ -489,6 +500,8 @@ BEGIN
   IF NOT p ? 'takes' THEN
     RETURN p;
   END IF;
+  v_turns := ARRAY(SELECT e.v FROM jsonb_array_elements(p -> 'turns') WITH ORDINALITY AS e(v, n) ORDER BY e.n);
+  v_frames := ARRAY(SELECT e.v FROM jsonb_array_elements(p -> 'frames') WITH ORDINALITY AS e(v, n) ORDER BY e.n);
   FOR r IN
     SELECT t.i, t.tenant_id, t.instance_id, e.v
     FROM jsonb_array_elements(p -> 'takes') WITH ORDINALITY AS e(v, n)
@@ -497,18 +510,25 @@ BEGIN
     ORDER BY e.n
   LOOP
     v_answer := stepwell.take_one(r.tenant_id, r.instance_id, r.v, v_now);
-    v_path := CASE WHEN r.v ? 'f' THEN ARRAY['frames', r.v ->> 'f', 'intent'] ELSE ARRAY['turns', r.i::text, 'rootIntent'] END;
-    IF v_answer -> 'until' <> 'null' THEN
-      p := jsonb_set(p, v_path, stepwell.held_frame(p, r.v, v_answer));
-    ELSIF v_answer ? 'denied' THEN
-      p := p #- v_path;
+    v_place := coalesce((r.v ->> 'f')::integer, r.i) + 1;
+    IF r.v ? 'f' THEN
+      v_frames[v_place] := stepwell.limited_intent(v_frames[v_place], r.v, v_answer);
     ELSE
-      v_path := v_path || ARRAY['leaf', 'taken'];
-      p := jsonb_set(p, v_path, coalesce(p #> v_path, '{}') || (v_answer -> 'taken'));
+      v_turns[v_place] := stepwell.limited_intent(v_turns[v_place], r.v, v_answer);
     END IF;
-    v_taken := v_taken || jsonb_build_object(r.i::text, coalesce(v_taken -> r.i::text, '[]') || v_answer);
+    v_asked := array_append(v_asked, r.i);
+    v_answers := array_append(v_answers, v_answer);
   END LOOP;
-  RETURN p || jsonb_build_object('taken', v_taken);
+  p := p || jsonb_build_object('turns', to_jsonb(v_turns), 'taken', (
+    SELECT coalesce(jsonb_object_agg(g.i::text, g.answers), '{}')
+    FROM (
+      SELECT u.i, jsonb_agg(u.v ORDER BY u.n) AS answers
+      FROM unnest(v_asked, v_answers) WITH ORDINALITY AS u(i, v, n) GROUP BY u.i
+    ) g));
+  IF p ? 'frames' THEN
+    p := p || jsonb_build_object('frames', to_jsonb(v_frames));
+  END IF;
+  RETURN p;
 END $$;
 
 -- The turns with the payload as it is now.
