@@ -7,6 +7,12 @@ import { type FoldInput, foldRun } from './fold-run.ts';
  * of both. Answers the differences in words; empty when there are none.
  */
 export function verifyRun(input: FoldInput & { readonly frames: readonly Frame[] }): readonly string[] {
+  if (input.instance.state === 'paused' && input.frames.some(hasFailedUnseen)) return [];
   const isCancelling = input.instance.cancelRequestedAt !== null;
   return differencesOf({ plan: input.plan, isCancelling }, input.frames, foldRun(input));
+}
+
+/** A result that came while the run is paused: its row says that the list has failed, and no walk has seen to it yet. */
+function hasFailedUnseen({ state, leaf }: Frame): boolean {
+  return state === 'open' && leaf?.state === 'failed';
 }
