@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import { explainInstance } from '../../src/engine/explain-instance.ts';
+import { createRequestRunner } from '../../src/engine/request-runner.ts';
 import type { StepOutcome } from '../../src/ports/step-handler.ts';
 import { parallel, sleepStep, step } from './support/blocks.ts';
-import { LEASE_MS } from './support/engine-process.ts';
+import { LEASE_MS, standardSettings } from './support/engine-process.ts';
 import { TENANT, TestEngine } from './support/test-engine.ts';
 
 const refuse = (): StepOutcome => ({
@@ -145,6 +146,49 @@ describe('cleanup hooks in the engine', () => {
     const id = await world.start(await world.publish([step('x', 'refused')], members(...hooks)));
     await world.time.until(async () => (await world.outputs(id))['h24'] !== undefined, 60_000);
     expect((await rowsOf(world, id)).slice(1)).toEqual(ids.map((hook) => `${hook} hook 1`));
+  });
+
+  it('wait for a free slot of their process, in one claim, and are not given up meanwhile [HOOK-1]', async () => {
+    const world = new TestEngine({
+      scripts: { ...scripts, long: { takesMs: 300_000 } },
+      settings: { maxConcurrentSteps: 1 },
+    });
+    world.boot();
+    const hooks = { on_cancel: [step('undo', 'quick')] };
+    const id = await world.start(await world.publish([sleepStep('n', 900_000)], hooks));
+    const other = await world.start(await world.publish([step('l', 'long')]));
+    await world.time.pass(1000);
+    await world.signal(id, 'cancel');
+    await world.untilState(id, 'cancelled', 1000);
+    await world.time.pass(200_000);
+    expect(world.ledger.of('undo')).toEqual([]);
+    const { epoch } = await world.view(id);
+    await world.untilEnded(other);
+    await world.time.until(async () => (await world.outputs(id))['undo'] !== undefined, 1000);
+    expect(await rowsOf(world, id)).toEqual(['undo hook 1']);
+    expect((await world.view(id)).epoch).toBe(epoch);
+  });
+
+  it('are not used up by processes that look and may call nothing, and stay redeliveries [HOOK-4]', async () => {
+    const world = new TestEngine({ scripts });
+    const first = world.boot();
+    const hooks = members(step('a', 'slow'));
+    const id = await world.start(await world.publish([step('x', 'refused')], hooks));
+    world.ledger.onCall = ({ blockId }) => {
+      if (blockId === 'a' && first.gate.isAlive) first.crash();
+    };
+    await world.untilState(id, 'failed');
+    await world.time.pass(LEASE_MS + 1000);
+    const { deps } = world.idle().engine;
+    const queue = { send: () => undefined, settled: () => Promise.resolve() };
+    const settings = { ...standardSettings, leaseOwner: 'api' };
+    const looking = createRequestRunner({ deps, queue, settings });
+    for (let times = 0; times < 30; times += 1) {
+      await world.answered(looking.nudge({ tenantId: TENANT, instanceId: id }));
+    }
+    world.boot();
+    await world.time.until(async () => (await world.outputs(id))['a'] !== undefined, 30_000);
+    expect(world.ledger.of('a').map(({ redelivery }) => redelivery)).toEqual([false, true]);
   });
 
   it('write what they set in the store of the instance, with their row [HOOK-3] [H-5]', async () => {

@@ -8,7 +8,7 @@ import type { Hints } from '../../../src/ports/hints.ts';
 import type { Store } from '../../../src/ports/store/store.ts';
 import type { Entropy, Log } from '../../../src/ports/system.ts';
 import { type CallLog, type FaultPlan, faultStore } from './fault-store.ts';
-import { type Ledger, type Script, scriptedHandlers } from './ledger.ts';
+import { type Ledger, type Script, scriptedHandlers, toldHandlers } from './ledger.ts';
 import { ProcessGate } from './process-gate.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -68,7 +68,7 @@ export function createProcess(name: string, parts: ProcessParts): EngineProcess 
   const logged: string[] = [];
   const entropy = numberedEntropy(name);
   const handlers = createHandlerRegistry(
-    builtInHandlers({ effects: parts.effects ?? noNetwork, entropy }),
+    toldHandlers(builtInHandlers({ effects: parts.effects ?? noNetwork, entropy }), parts.ledger),
     scriptedHandlers(parts.scripts, parts.ledger, gate),
   );
   if (!handlers.ok) throw new Error(handlers.error.join('; '));

@@ -37,6 +37,8 @@ export class Ledger {
   private readonly counts = new Map<string, number>();
   /** Told of every call when it begins. */
   onCall: (entry: LedgerEntry) => void = () => undefined;
+  /** Told of every call of a built-in handler; these have no entry. */
+  onBuiltIn: (call: StepCall) => void = () => undefined;
 
   of(blockId: string, instanceId?: string): readonly LedgerEntry[] {
     return this.entries.filter(
@@ -88,6 +90,17 @@ export function scriptedHandlers(
     kind: script.kind ?? 'effect',
     ...(script.defaults === undefined ? {} : { defaults: script.defaults }),
     run: (call) => runScript(name, script, call, ledger, gate),
+  }));
+}
+
+/** The built-in handlers of one process, which the ledger is told of. */
+export function toldHandlers(handlers: readonly StepHandler[], ledger: Ledger): readonly StepHandler[] {
+  return handlers.map((handler) => ({
+    ...handler,
+    run: (call) => {
+      ledger.onBuiltIn(call);
+      return handler.run(call);
+    },
   }));
 }
 
