@@ -138,9 +138,11 @@ BEGIN
 END $$;
 
 -- An instance has left `running`: the best of those that were put off for want of a slot is due at once ([CONC-3]).
--- A waiter that is locked is being looked at anyway.
-CREATE FUNCTION stepwell.release_slot(p_tenant text, p_key text, p_now timestamptz) RETURNS void
+-- A waiter that is locked is being looked at anyway. Answers the one that is due now.
+CREATE FUNCTION stepwell.release_slot(p_tenant text, p_key text, p_now timestamptz) RETURNS uuid
 LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  v_id uuid;
 BEGIN
   UPDATE stepwell.task_instances i
   SET next_fire_at = p_now, due_at = p_now, waits_for_slot = false
@@ -149,7 +151,9 @@ BEGIN
     WHERE w.tenant_id = p_tenant AND w.concurrency_key = p_key AND w.state = 'scheduled'
       AND w.waits_for_slot AND w.lease_until IS NULL
     ORDER BY w.priority DESC, w.due_at, w.id LIMIT 1
-    FOR NO KEY UPDATE SKIP LOCKED);
+    FOR NO KEY UPDATE SKIP LOCKED)
+  RETURNING i.id INTO v_id;
+  RETURN v_id;
 END $$;
 
 CREATE FUNCTION stepwell.release_slots(p_tenants text[], p_keys text[], p_now timestamptz) RETURNS void

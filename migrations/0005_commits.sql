@@ -568,6 +568,7 @@ DECLARE
   v_root jsonb := v -> 'root';
   v_row jsonb;
   v_odd bigint;
+  v_next uuid;
   r record;
   a stepwell.checked_turn[];
 BEGIN
@@ -667,13 +668,13 @@ BEGIN
   END IF;
   IF r.concurrency_key IS NOT NULL AND r.state = 'running'
     AND coalesce(v_settles_to, v -> 'patch' ->> 'state', 'running') <> 'running' THEN
-    PERFORM stepwell.release_slot(v_tenant, r.concurrency_key, v_now);
+    v_next := stepwell.release_slot(v_tenant, r.concurrency_key, v_now);
   END IF;
   RETURN json_build_object('now', stepwell.to_ms(v_now), 'verdicts', json_build_array(json_build_object(
     'verdict', 'ok', 'granted', v_granted,
     'inbox', CASE WHEN r.wake_seq > (v ->> 'seenSeq')::bigint AND NOT p ? 'ends'
       THEN stepwell.inbox_json(v_tenant, v_id, (v ->> 'seenSeq')::bigint) END,
-    'taken', p -> 'taken' -> '0',
+    'taken', p -> 'taken' -> '0', 'next', v_next,
     'breakers', CASE WHEN r.troubled OR p -> 'more' ? 'outcomes' THEN stepwell.open_breakers(v_tenant) END)));
 END $$;
 
@@ -691,6 +692,7 @@ DECLARE
   v_all boolean;
   v_limits boolean;
   v_now timestamptz;
+  v_next jsonb;
   a stepwell.checked_turn[];
 BEGIN
   SELECT array_agg((x.v ->> 'instanceId')::uuid) INTO v_ids FROM jsonb_array_elements(p -> 'turns') AS x(v);
@@ -768,8 +770,11 @@ BEGIN
   IF p ? 'ends' THEN
     PERFORM stepwell.finish_terminal(v_others, true, v_others IS NOT NULL OR p -> 'more' ? 'children', a);
   END IF;
-  PERFORM stepwell.release_slots(array_agg(t.tenant_id), array_agg(t.slot), v_now)
-  FROM unnest(a) AS t WHERE t.verdict = 'ok' AND t.slot IS NOT NULL HAVING count(*) > 0;
+  SELECT jsonb_object_agg(k.i, stepwell.release_slot(k.tenant_id, k.slot, v_now)) INTO v_next
+  FROM (
+    SELECT t.i, t.tenant_id, t.slot FROM unnest(a) AS t WHERE t.verdict = 'ok' AND t.slot IS NOT NULL
+    ORDER BY t.tenant_id, t.slot
+  ) k;
   RETURN json_build_object('now', stepwell.to_ms(v_now), 'verdicts', (
     SELECT json_agg(json_build_object(
       'verdict', t.verdict,
@@ -781,6 +786,7 @@ BEGIN
       'taken', CASE
         WHEN t.verdict = 'already' AND p ? 'takes' THEN stepwell.taken_before(p, t.i, t.tenant_id, t.instance_id)
         ELSE p -> 'taken' -> t.i::text END,
+      'next', v_next ->> t.i::text,
       'breakers', CASE WHEN v_limits THEN stepwell.open_breakers(t.tenant_id) END) ORDER BY t.i)
     FROM unnest(a) AS t));
 END $$;

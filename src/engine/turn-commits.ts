@@ -102,7 +102,9 @@ export class TurnCommits {
     else draft.withdraw();
     if (verdict.granted) settleDenied(draft);
     callEscalations(this.deps, draft);
-    const hints = hintsOf(draft, turn);
+    const { nextOfKey = null } = verdict;
+    const next = nextOfKey === null ? [] : [{ tenantId: turn.tenantId, instanceId: nextOfKey, delayMs: 0 }];
+    const hints = [...hintsOf(draft, turn), ...next];
     if (hints.length > 0) this.deps.hints.send(hints);
     if (turn.settle === null) this.takeInbox(draft, verdict.inbox);
   }

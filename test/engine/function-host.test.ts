@@ -70,6 +70,18 @@ describe('a function host', () => {
     expect((await world.untilEnded(id, 200_000)).state).toBe('completed');
   });
 
+  it('a run that had no slot is called by a message as soon as one is free, not by the sweep [CONC-3]', async () => {
+    const world = new FunctionWorld({ scripts: { slow: { takesMs: 5_000 } } });
+    world.boot();
+    await world.time.pass(1_000);
+    const sequence = await world.publish([step('a', 'slow')]);
+    const keyed = { concurrencyKey: 'depot' };
+    const ids = [];
+    for (let n = 0; n < 4; n += 1) ids.push(await world.start(sequence, keyed));
+    for (const id of ids) await world.untilEnded(id, 6_000);
+    expect(world.ledger.entries).toHaveLength(4);
+  });
+
   it('CAN-8: a cancel reaches the running handler within 250 ms', async () => {
     const world = new FunctionWorld({ scripts: { slow: { takesMs: 40_000 } } });
     world.boot();

@@ -125,6 +125,24 @@ export function describeConcurrencyKeys(makeStore: MakeStore): void {
     });
   }
 
+  it('a commit that frees a slot names who got it, alone and in a batch, and others name nobody [CONC-3]', async () => {
+    const runs = [await keyed(1), await world.start({ concurrencyKey: 'quay', maxConcurrency: 1 })];
+    const free = await world.start({});
+    const claims = [];
+    for (const id of [...runs, free]) claims.push(await world.claim(id));
+    const waiters = [await keyed(1), await world.start({ concurrencyKey: 'quay', maxConcurrency: 1 })];
+    const last = await keyed(1);
+    await world.store.claimDue(dueRequest());
+    const end = { audit: [auditEntry('running', 'completed')], settle: settleAs('completed') };
+    const { verdicts } = await world.store.commit(claims.map((claim) => turnOf(claim, end)));
+    const named = verdicts.map((verdict) => (verdict.verdict === 'ok' ? verdict.nextOfKey : verdict));
+    expect([waiters[0], last]).toContain(named[0]);
+    expect(named.slice(1)).toEqual([waiters[1], undefined]);
+    const got = named[0] === last ? last : (waiters[0] ?? '');
+    const other = got === last ? waiters[0] : last;
+    expect(await world.apply(turnOf(await world.claim(got), end))).toMatchObject({ nextOfKey: other });
+  });
+
   it('a run that is paused for want of progress releases its slot (RULINGS B7)', async () => {
     const first = await keyed(1);
     const second = await keyed(1);

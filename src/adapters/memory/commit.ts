@@ -119,9 +119,11 @@ function applyTurn(tx: Tx, before: InstanceRow, turn: TurnCommit): TurnVerdict {
   applyChildren(tx, patched, turn);
   if (turn.settle !== null) settleTurn(tx, patched.id, turn.settle);
   applyGoBack(tx, turn, runNo);
-  if (row.state === 'running' && tx.db.instances.get(row.id)?.state !== 'running') releaseSlot(tx, patched);
+  const leaves = row.state === 'running' && tx.db.instances.get(row.id)?.state !== 'running';
+  const nextOfKey = leaves ? releaseSlot(tx, patched) : null;
   const inbox = inboxAbove(tx, row.id, turn.seenSeq);
-  return { verdict: 'ok', granted, inbox, ...takenOf(taken), ...openBreakers(tx, row.tenantId) };
+  const more = { ...takenOf(taken), ...openBreakers(tx, row.tenantId) };
+  return { verdict: 'ok', granted, inbox, ...more, ...(nextOfKey === null ? {} : { nextOfKey }) };
 }
 
 function takenOf(taken: readonly TakeAnswer[]): { readonly taken?: readonly TakeAnswer[] } {

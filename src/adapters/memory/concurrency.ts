@@ -39,14 +39,15 @@ export function putOffWithOthers(tx: Tx, full: FullKeys, row: InstanceRow): bool
   return true;
 }
 
-/** After an instance left `running`: the best of those that wait for a slot is due at once. */
-export function releaseSlot(tx: Tx, row: InstanceRow): void {
-  if (row.concurrencyKey === null) return;
+/** After an instance left `running`: the best of those that wait for a slot is due at once. Answers its id. */
+export function releaseSlot(tx: Tx, row: InstanceRow): string | null {
+  if (row.concurrencyKey === null) return null;
   const [best] = sameKey(tx, row)
     .filter((other) => other.waitsForSlot && other.state === 'scheduled' && other.leaseToken === null)
     .sort(byPriorityAndDue);
-  if (best === undefined) return;
+  if (best === undefined) return null;
   saveInstance(tx, { ...best, nextFireAt: tx.t, dueAt: tx.t, waitsForSlot: false });
+  return best.id;
 }
 
 function sameKey(tx: Tx, row: InstanceRow): InstanceRow[] {

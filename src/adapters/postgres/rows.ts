@@ -214,6 +214,7 @@ export interface VerdictAnswer {
   readonly inbox: readonly InboxAnswer[] | null;
   readonly taken?: readonly TakenAnswer[] | null;
   readonly breakers?: readonly string[] | null;
+  readonly next?: string | null;
 }
 
 /** What limits say to one intent; `denied` names the limit. */
@@ -231,7 +232,8 @@ export interface VerdictsAnswer {
   readonly verdicts: readonly VerdictAnswer[];
 }
 
-export function readVerdict({ verdict, granted, inbox, taken, breakers }: VerdictAnswer): TurnVerdict {
+export function readVerdict(answer: VerdictAnswer): TurnVerdict {
+  const { verdict, granted, inbox, taken, breakers, next } = answer;
   switch (verdict) {
     case 'ok':
     case 'already':
@@ -241,6 +243,7 @@ export function readVerdict({ verdict, granted, inbox, taken, breakers }: Verdic
         inbox: readInbox(inbox),
         ...(taken === null || taken === undefined ? {} : { taken: taken.map(readTaken) }),
         ...(breakers === null || breakers === undefined ? {} : { openBreakers: breakers }),
+        ...(next === null || next === undefined ? {} : { nextOfKey: next }),
       };
     case 'fenced':
     case 'refused':

@@ -148,6 +148,8 @@ export type TurnVerdict =
       readonly taken?: readonly TakeAnswer[];
       /** Handlers of the tenant whose circuit breaker is not closed; absent for none. */
       readonly openBreakers?: readonly string[];
+      /** The instance that got the concurrency slot which this commit has freed: it is due now. Absent for none. */
+      readonly nextOfKey?: string;
     }
   /** The epoch or token is not ours any more: drop the turn. */
   | { readonly verdict: 'fenced' }
