@@ -62,7 +62,7 @@ async function carryOut(
   const lease = leaseOf(claim, now, deps.clock);
   const { ref } = lease;
   const from = claim.instance.state;
-  if (!isLegal(from, operation)) {
+  if (!isLegal(from, operation) || pausesDrain(claim, operation)) {
     await deps.store.releaseLeases([ref]);
     return { status: 'illegal', from };
   }
@@ -114,6 +114,13 @@ function isLegal(from: InstanceState, operation: Operation): boolean {
     case 'failed':
       return false;
   }
+}
+
+/** [CAN-5]: what a cancel lets end runs on; a pause would hold it for ever. The signal has no effect then either. */
+function pausesDrain({ instance }: Claim, operation: Operation): boolean {
+  return (
+    operation.kind === 'set_state' && operation.state === 'paused' && instance.cancelRequestedAt !== null
+  );
 }
 
 function apply(deps: TurnDeps, draft: Draft, operation: Operation): void {

@@ -8,6 +8,20 @@ const scripts = { quick: {}, charge: { takesMs: 10_000 } };
 const PAUSE = { kind: 'set_state', state: 'paused', nextFireAt: null } as const;
 
 describe('pause and resume (16, RULINGS A40)', () => {
+  it('CAN-5: what a cancel lets end is not paused, neither by signal nor by command', async () => {
+    const world = new TestEngine({ scripts });
+    world.boot();
+    const shielded = { type: 'cancellation_scope', id: 'x', blocks: [sleepStep('s', 20_000)] };
+    const id = await world.start(await world.publish([shielded, step('b', 'quick')]));
+    await world.time.pass(1000);
+    await world.signal(id, 'cancel');
+    await world.time.pass(1000);
+    await world.signal(id, 'pause');
+    await world.time.pass(1000);
+    expect(await world.answered(world.operate(id, PAUSE))).toMatchObject({ status: 'illegal' });
+    expect((await world.untilEnded(id, 30_000)).state).toBe('cancelled');
+  });
+
   it('TURN-2: the running step finishes and is committed, nothing new starts, and resume goes on', async () => {
     const world = new TestEngine({ scripts });
     world.boot();

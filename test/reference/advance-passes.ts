@@ -1,7 +1,7 @@
 import type { ForEachBlock, LoopBlock } from '../../src/core/definition/document.ts';
 import { isJsonArray } from '../../src/core/json.ts';
-import { advanceList, endAs, failBlock, skipSubtree, type Walk } from './advance.ts';
-import { addRow, type Instance } from './instance.ts';
+import { absorbFailures, advanceList, endAs, failBlock, skipSubtree, type Walk } from './advance.ts';
+import { addRow, type Instance, type Row } from './instance.ts';
 import { collectionOf, truthy } from './scope-of.ts';
 import { resetNode, subtree, type TreeNode } from './tree-node.ts';
 
@@ -24,10 +24,13 @@ export function advanceLoop(walk: Walk, node: TreeNode, block: LoopBlock): void 
     }
     const end = advanceList(walk, body);
     if (end === 'open') return;
-    if (end === 'cancelled' || node.draining || (end === 'failed' && !block.continue_on_error)) {
-      endAs(node, end === 'failed' && block.continue_on_error ? 'cancelled' : end);
+    // The pass that a cancel has cut short is not counted.
+    const goesOn = end === 'drained' || (end === 'failed' && block.continue_on_error);
+    if (!goesOn || node.draining) {
+      endAs(node, goesOn ? 'cancelled' : end);
       return;
     }
+    if (end === 'failed') for (const each of body) absorbFailures(each);
     pass.open = false;
     pass.finished += 1;
     addRow(walk.instance, node, {
@@ -67,17 +70,23 @@ function openPass(instance: Instance, node: TreeNode): void {
   node.pass.open = true;
 }
 
-/** [LOOP-10]: the newest result rows of each block in the body. */
+/**
+ * [LOOP-10], read by passes: when a pass is over, the result rows of the one that is now older than the newest `count`
+ * go, but never the latest row of a block.
+ */
 function retain(instance: Instance, node: TreeNode, count: number | undefined): void {
-  if (count === undefined || count === 0) return;
-  for (const child of node.lists[0] ?? []) {
-    for (const { block } of subtree(child)) {
-      const results = instance.rows.filter((row) => row.kind === 'result' && row.block === block.id);
-      const old = new Set(results.slice(0, Math.max(0, results.length - count)));
-      instance.rows = instance.rows.filter((row) => !old.has(row));
-    }
-  }
+  const old = node.pass.finished - (count ?? 0) - 1;
+  if (count === undefined || count === 0 || old < 0) return;
+  const path = `${node.iteration === '' ? '' : `${node.iteration}/`}${node.block.id}:${old}`;
+  const latest = new Map<string, Row>();
+  for (const row of instance.rows) if (row.kind === 'result') latest.set(row.block, row);
+  instance.rows = instance.rows.filter(
+    (row) => row.kind !== 'result' || latest.get(row.block) === row || !isWithin(row.iteration, path),
+  );
 }
+
+const isWithin = (iteration: string, path: string): boolean =>
+  iteration === path || iteration.startsWith(`${path}/`);
 
 /** 9.6. */
 export function advanceForEach(walk: Walk, node: TreeNode, block: ForEachBlock): void {

@@ -1,9 +1,9 @@
 import type { SagaBlock } from '../../src/core/definition/document.ts';
 import type { Json } from '../../src/core/json.ts';
-import { absorbFailures, advanceList, endAs, skipSubtree, type Walk } from './advance.ts';
+import { absorbFailures, advanceList, endAs, skipRest, skipSubtree, type Walk } from './advance.ts';
 import { cancelHard } from './cancel.ts';
 import { setData } from './instance.ts';
-import { subtree, type TreeNode } from './tree-node.ts';
+import type { TreeNode } from './tree-node.ts';
 
 /** 9.4. */
 export function advanceTryCatch(walk: Walk, node: TreeNode): void {
@@ -44,37 +44,37 @@ function endTry(walk: Walk, node: TreeNode, end: 'drained' | 'failed' | 'cancell
     block_id: node.block.id,
     errors: failuresBelow(node.lists[0] ?? []),
   };
-  if (node.draining) return;
   setData(walk.instance, '_error', phase.error);
-  phase.name = 'catch';
+  if (!node.draining) phase.name = 'catch';
 }
 
 /** [TRY-5]. */
 function endTryCatch(node: TreeNode, finallyFailed: boolean): void {
   const { phase } = node;
-  const isCaught = phase.tryFailed && !phase.catchFailed;
+  const isCaught = phase.tryFailed && !phase.catchFailed && !phase.cancelled;
   if (isCaught) for (const each of node.lists[0] ?? []) absorbFailures(each);
   if (finallyFailed || phase.catchFailed) endAs(node, 'failed');
   else endAs(node, phase.cancelled ? 'cancelled' : 'drained');
 }
 
-/** Failed leaves in document order, as an `_error` object names them (TRY-4). */
+/**
+ * Failed leaves in document order, as an `_error` object names them (TRY-4): those whose failure has moved up to here. A
+ * for_each that cannot read its collection fails by itself, like a leaf.
+ */
 function failuresBelow(list: readonly TreeNode[]): Json[] {
-  return list.flatMap((root) =>
-    [...subtree(root)].flatMap((node) => {
-      const isLeaf = node.lists.length === 0;
-      if (node.state !== 'failed' || !isLeaf || node.absorbed || node.error === null) return [];
-      const { message, code, details } = node.error;
-      return [
-        {
-          block_id: node.block.id,
-          message,
-          ...(code === undefined ? {} : { code }),
-          ...(details === undefined ? {} : { details }),
-        },
-      ];
-    }),
-  );
+  return list.flatMap((node): Json[] => {
+    if (node.state !== 'failed' || node.absorbed) return [];
+    const below = node.lists.flatMap(failuresBelow);
+    if (node.error === null || node.block.type === 'saga') return below;
+    const { message, code, details } = node.error;
+    const own = {
+      block_id: node.block.id,
+      message,
+      ...(code === undefined ? {} : { code }),
+      ...(details === undefined ? {} : { details }),
+    };
+    return [own, ...below];
+  });
 }
 
 /** 9.10. */
@@ -110,9 +110,11 @@ function advanceActions(walk: Walk, node: TreeNode, block: SagaBlock): boolean {
   }
   const failedStep = actions.findIndex(({ state }) => state === 'failed');
   const action = actions[failedStep];
+  if (action !== undefined && !node.draining) action.rolledBack = true;
   node.phase.failedStep = failedStep;
   node.error = action?.error ?? null;
   if (node.draining) {
+    for (const each of compensations) skipRest(each);
     endAs(node, 'failed');
     return false;
   }

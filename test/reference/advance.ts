@@ -1,9 +1,10 @@
 import { advanceForEach, advanceLoop } from './advance-passes.ts';
 import { advanceSaga, advanceTryCatch } from './advance-phases.ts';
 import { cancelHard } from './cancel.ts';
-import { startChild } from './children.ts';
+import { startChild, takeChildEnd } from './children.ts';
 import type { Instance, Sim } from './instance.ts';
 import { proceed } from './leaf.ts';
+import { expire } from './leaf-result.ts';
 import { permanent, truthy } from './scope-of.ts';
 import { isTerminal, iterationOf, type TreeNode, subtree } from './tree-node.ts';
 import { chosenVariant } from './variant.ts';
@@ -21,7 +22,7 @@ export function advanceList(walk: Walk, list: readonly TreeNode[]): ListEnd {
   for (const [index, node] of list.entries()) {
     if (!isTerminal(node.state)) advanceNode(walk, node);
     if (node.state === 'failed') {
-      for (const later of list.slice(index + 1)) skipSubtree(later);
+      for (const later of list.slice(index + 1)) skipRest(later);
       return 'failed';
     }
     if (node.state === 'cancelled') {
@@ -33,6 +34,12 @@ export function advanceList(walk: Walk, list: readonly TreeNode[]): ListEnd {
   return 'drained';
 }
 
+/** [LIST-3]: the rest of a list that failed shows as skipped, also where a cancel had already passed over it. */
+export function skipRest(node: TreeNode): void {
+  for (const each of subtree(node))
+    if (each.state === 'cancelled' || !isTerminal(each.state)) each.state = 'skipped';
+}
+
 /** [LIST-6]: what has ended already stays as it ended. */
 export function skipSubtree(node: TreeNode): void {
   for (const each of subtree(node)) if (!isTerminal(each.state)) each.state = 'skipped';
@@ -41,11 +48,13 @@ export function skipSubtree(node: TreeNode): void {
 function advanceNode(walk: Walk, node: TreeNode): void {
   const { block } = node;
   if (block.type === 'step') {
-    if (isDue(walk, node)) proceed(walk.sim, walk.instance, node, block);
+    expire(walk.sim, walk.instance, node, block);
+    if (!isTerminal(node.state) && isDue(walk, node)) proceed(walk.sim, walk.instance, node, block);
     return;
   }
   if (block.type === 'sub_sequence') {
     if (node.state === 'pending') startChild(walk, node, block);
+    else takeChildEnd(walk, node);
     return;
   }
   if (node.state === 'pending') {
@@ -103,7 +112,9 @@ export function endAs(node: TreeNode, end: ListEnd): void {
 
 /** [PAR-1] to [PAR-4]. */
 function advanceParallel(walk: Walk, node: TreeNode): void {
-  const ends = node.lists.map((list) => advanceList(walk, list));
+  const ends = node.lists.map((list, index) =>
+    node.failedBefore.has(index) ? 'cancelled' : advanceList(walk, list),
+  );
   if (ends.includes('open')) return;
   if (ends.includes('failed')) endAs(node, 'failed');
   else endAs(node, ends.includes('cancelled') ? 'cancelled' : 'drained');
@@ -111,7 +122,9 @@ function advanceParallel(walk: Walk, node: TreeNode): void {
 
 /** [RACE-2] to [RACE-7]. */
 function advanceRace(walk: Walk, node: TreeNode, semantics: 'first_to_resolve' | 'first_to_succeed'): void {
-  const ends = node.lists.map((list) => advanceList(walk, list));
+  const ends = node.lists.map((list, index) =>
+    node.failedBefore.has(index) ? 'cancelled' : advanceList(walk, list),
+  );
   const isOpen = ends.includes('open');
   if (node.draining) {
     if (isOpen) return;
@@ -141,8 +154,7 @@ export function absorbFailures(node: TreeNode): void {
 function chooseRoute({ instance }: Walk, node: TreeNode): void {
   if (node.block.type !== 'router') return;
   const route = node.block.routes.findIndex(({ condition }) => truthy(instance, node, condition));
-  const fallback = node.block.default === undefined ? null : node.block.routes.length;
-  node.decision = route >= 0 ? route : fallback;
+  node.decision = route >= 0 ? route : node.block.routes.length;
   skipOthers(node);
 }
 

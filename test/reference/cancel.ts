@@ -1,7 +1,7 @@
 import type { Walk } from './advance.ts';
 import type { Instance, Sim } from './instance.ts';
 import { quiet } from './leaf-result.ts';
-import { isTerminal, subtree, type TreeNode } from './tree-node.ts';
+import { isTerminal, nodesOf, subtree, type TreeNode } from './tree-node.ts';
 
 /** Everything below that has not ended is cancelled, protected or not (RACE-3, ROOT-2, CAN-7). */
 export function cancelHard({ sim, instance }: Walk, node: TreeNode): void {
@@ -24,9 +24,16 @@ export function cancelChildOf(sim: Sim, instance: Instance, node: TreeNode): voi
 export function requestCancel(sim: Sim, instance: Instance): void {
   if (instance.terminal !== null || instance.cancelRequested) return;
   instance.cancelRequested = true;
+  // Whether the failure has moved up before the cancel came is not defined: a paused instance stands still.
+  if (instance.paused && failedInPause(instance)) sim.tie ??= 'a failure, a pause and a cancel';
   instance.paused = false;
   cancelList({ sim, instance }, instance.roots);
 }
+
+const failedInPause = (instance: Instance): boolean =>
+  [...nodesOf(instance.roots)].some(
+    ({ state, parent }) => state === 'failed' && parent !== null && !isTerminal(parent.state),
+  );
 
 /** True when something in the list goes on. */
 function cancelList(walk: Walk, list: readonly TreeNode[]): boolean {
@@ -46,24 +53,18 @@ function cancelNode(walk: Walk, node: TreeNode): boolean {
 
 function goesOn(walk: Walk, node: TreeNode): boolean {
   const { block } = node;
-  switch (block.type) {
-    case 'step':
-      return !block.cancellable;
-    case 'sub_sequence':
-      return false;
-    case 'cancellation_scope':
-      return true;
-    case 'try_catch':
-      return drainTryCatch(walk, node);
-    case 'saga':
-      if (node.phase.name === 'rollback') return true;
-      return drain(walk, node);
-    default:
-      return drain(walk, node);
-  }
+  if (block.type === 'step') return !block.cancellable;
+  if (block.type === 'sub_sequence') return false;
+  if (block.type === 'cancellation_scope') return true;
+  if (block.type === 'try_catch') return drainTryCatch(walk, node);
+  if (block.type === 'saga' && node.phase.name === 'rollback') return true;
+  return drain(walk, node);
 }
 
 function drain(walk: Walk, node: TreeNode): boolean {
+  for (const [index, list] of node.lists.entries()) {
+    if (list.some(({ state }) => state === 'failed')) node.failedBefore.add(index);
+  }
   const results = node.lists.map((list) => cancelList(walk, list));
   node.draining = results.includes(true);
   return node.draining;

@@ -18,6 +18,11 @@ export function applyHappening(sim: Sim, instance: Instance, happening: Happenin
     else mergeData(instance, happening.data);
     return;
   }
+  // A patch of a failed instance to `scheduled` is a retry (http-api.md 6.1).
+  if (happening.kind === 'set_state' && happening.state === 'scheduled' && instance.terminal === 'failed') {
+    retryInstance(sim, instance);
+    return;
+  }
   if (instance.terminal !== null) return;
   if (happening.kind === 'signal') applySignal(sim, instance, happening.type, happening.payload);
   else applyState(sim, instance, happening.state);
@@ -32,7 +37,9 @@ function applyState(sim: Sim, instance: Instance, state: 'cancelled' | 'paused' 
   closeInstance(sim, instance);
 }
 
+/** While a cancel drains, the state is running, scheduled or waiting (CAN-5): a pause has no effect any more. */
 function pause(instance: Instance): void {
+  if (instance.cancelRequested) return;
   if (stateOf(instance) === 'scheduled' || stateOf(instance) === 'running') instance.paused = true;
 }
 
@@ -59,10 +66,8 @@ function applyCustom(sim: Sim, instance: Instance, name: string, payload: Json):
   const id = /^human_input:(.+)$/.exec(name)?.[1];
   const node = [...nodesOf(instance.roots)].find(({ block }) => block.id === id);
   if (node?.block.type !== 'step' || node.block.wait_for_input === undefined) return;
-  if (node.state === 'pending' || node.leaf.gateOpenedAt === null) {
-    if (node.state !== 'skipped') instance.keptAnswers.push({ block: node.block.id, payload });
-    return;
-  }
-  if (node.state === 'waiting' && node.reason === 'input')
-    answerGate(sim, instance, node, node.block, payload);
+  const isOpen = node.state === 'waiting' && node.reason === 'input' && !node.leaf.gatePassed;
+  if (isOpen) answerGate(sim, instance, node, node.block, payload);
+  // It may be meant for the next pass: the node that has ended here is reached again.
+  else instance.keptAnswers.push({ block: node.block.id, payload });
 }

@@ -36,6 +36,7 @@ export interface Instance {
   readonly calls: Map<string, number>;
   /** Set when the run has ended. */
   terminal: 'completed' | 'failed' | 'cancelled' | null;
+  endedAt: number | null;
   paused: boolean;
   cancelRequested: boolean;
   /** Answers to gates that were not open yet (HI-6), oldest first. */
@@ -52,6 +53,8 @@ export interface Sim {
   now: number;
   /** What happens at this very instant, in order, before time moves on. */
   readonly queue: (() => void)[];
+  /** What begins once the walk of this instant has come to rest: what the same walk cancels never began. */
+  readonly begins: (() => void)[];
   /** Set when the case depends on an order that nothing defines; it is then left out of the comparison. */
   tie: string | null;
 }
@@ -99,6 +102,7 @@ export function newInstance(
     effects: [],
     calls: new Map(),
     terminal: null,
+    endedAt: null,
     paused: false,
     cancelRequested: false,
     keptAnswers: [],

@@ -1,10 +1,10 @@
 import { validateAgainst } from '../../src/core/definition/json-schema.ts';
 import type { StepBlock } from '../../src/core/definition/document.ts';
 import type { Failure } from '../../src/core/failure.ts';
-import { isJsonObject, type Json, jsonObject, member } from '../../src/core/json.ts';
+import { isJsonObject, type Json, member } from '../../src/core/json.ts';
 import { addRow, type Instance, mergeData, type Sim } from './instance.ts';
 import { permanent, resolve, templateScope, truthy } from './scope-of.ts';
-import type { TreeNode } from './tree-node.ts';
+import type { Call, TreeNode } from './tree-node.ts';
 
 export interface Success {
   readonly output: Json;
@@ -34,11 +34,11 @@ export function succeed(
   success: Success,
 ): void {
   const { output } = success;
-  if (block.output_schema !== undefined && validateAgainst(block.output_schema, output).length > 0) {
-    failAttempt(sim, instance, node, block, {
-      failure: permanent('OUTPUT_CONTRACT_VIOLATION'),
-      isWorker: false,
-    });
+  const violations = block.output_schema === undefined ? [] : validateAgainst(block.output_schema, output);
+  if (violations.length > 0) {
+    const details = { violations: violations.map(({ pointer, message }) => ({ pointer, message })) };
+    const failure = { ...permanent('OUTPUT_CONTRACT_VIOLATION'), details };
+    failAttempt(sim, instance, node, block, { failure, isWorker: false });
     return;
   }
   quiet(node);
@@ -95,6 +95,39 @@ export function backoff(block: StepBlock, nth: number): number {
   return Math.floor(Math.min(product, policy.max_backoff));
 }
 
+/** [TO-2]. */
+export function timeOut(sim: Sim, instance: Instance, node: TreeNode, block: StepBlock): void {
+  const failure = { message: 'TIMEOUT', retryable: true, code: 'TIMEOUT' };
+  failAttempt(sim, instance, node, block, { failure, isWorker: node.leaf.call?.kind === 'worker' });
+}
+
+/** What has fallen due at a step that waits or sleeps: its deadline first, whatever else was due before it. */
+export function expire(sim: Sim, instance: Instance, node: TreeNode, block: StepBlock): void {
+  const { leaf } = node;
+  const { call } = leaf;
+  if (node.state === 'pending') return;
+  const isPast = (from: number, duration: number | undefined): boolean =>
+    duration !== undefined && from + duration <= sim.now;
+  if (leaf.deadlineFrom !== null && isPast(leaf.deadlineFrom, block.deadline)) {
+    breachDeadline(sim, instance, node, block);
+  } else if (call !== null && isPast(call.startedAt, timeLimit(block, call))) {
+    timeOut(sim, instance, node, block);
+  } else if (call?.kind === 'sleep' && call.answer?.kind === 'ok') {
+    const { takeMs, output } = call.answer;
+    const { cacheKey } = call;
+    if (isPast(call.startedAt, takeMs))
+      succeed(sim, instance, node, block, { output, isWorker: false, cacheKey });
+  } else if (node.reason === 'input' && !leaf.gatePassed && node.wakeAt !== null && node.wakeAt <= sim.now) {
+    expireGate(sim, instance, node, block);
+  }
+}
+
+/** A sleep that ends before its timeout cannot time out, however late anybody looks at it (SLEEP-3). */
+function timeLimit(block: StepBlock, { kind, answer }: Call): number | undefined {
+  const outlasts = kind === 'sleep' && answer?.kind === 'ok' && answer.takeMs < (block.timeout ?? 0);
+  return outlasts ? undefined : block.timeout;
+}
+
 /** [DL-3]. */
 export function breachDeadline(sim: Sim, instance: Instance, node: TreeNode, block: StepBlock): void {
   const deadline = block.deadline ?? 0;
@@ -106,13 +139,13 @@ export function breachDeadline(sim: Sim, instance: Instance, node: TreeNode, blo
     const keys = { block_id: block.id, instance_id: 'self', elapsed_ms: elapsed, deadline_ms: deadline };
     const params = resolve(action.params ?? {}, templateScope(instance, node));
     const own = params.ok && isJsonObject(params.value) ? params.value : {};
-    if (params.ok) pushEscalation(sim, instance, node, action.handler, { ...keys, ...own, _breach: keys });
+    if (params.ok) pushEscalation(sim, instance, action.handler, { ...keys, ...own, _breach: keys });
   }
   failLeaf(node, permanent('DEADLINE_EXCEEDED'));
 }
 
 /** [HI-9] to [HI-11]. */
-export function expireGate(sim: Sim, instance: Instance, node: TreeNode, block: StepBlock): void {
+function expireGate(sim: Sim, instance: Instance, node: TreeNode, block: StepBlock): void {
   const gate = block.wait_for_input;
   if (gate?.escalation_handler === undefined) {
     failLeaf(node, permanent('HUMAN_INPUT_TIMEOUT'));
@@ -125,7 +158,7 @@ export function expireGate(sim: Sim, instance: Instance, node: TreeNode, block: 
     _timeout_seconds: seconds,
   };
   addRow(instance, node, { kind: 'gate', output, ref: null, attempt: 0 });
-  pushEscalation(sim, instance, node, gate.escalation_handler, {
+  pushEscalation(sim, instance, gate.escalation_handler, {
     block_id: block.id,
     instance_id: 'self',
     prompt: node.leaf.prompt,
@@ -136,13 +169,7 @@ export function expireGate(sim: Sim, instance: Instance, node: TreeNode, block: 
   node.state = 'completed';
 }
 
-function pushEscalation(sim: Sim, instance: Instance, node: TreeNode, handler: string, params: Json): void {
-  instance.effects.push({
-    at: sim.now,
-    handler,
-    block: node.block.id,
-    attempt: node.attempt,
-    iteration: node.iteration,
-    params: isJsonObject(params) ? jsonObject(Object.entries(params)) : params,
-  });
+/** Calls of escalation handlers belong to no attempt. */
+function pushEscalation(sim: Sim, instance: Instance, handler: string, params: Json): void {
+  instance.effects.push({ at: sim.now, handler, block: '', attempt: 0, iteration: '', params });
 }

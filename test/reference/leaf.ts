@@ -114,6 +114,7 @@ export function answerGate(
   setData(instance, gate.store_as ?? block.id, value);
   node.leaf.gatePassed = true;
   node.leaf.stage = 'attempt';
+  node.reason = null;
   node.wakeAt = sim.now;
   return true;
 }
@@ -164,15 +165,19 @@ function dispatch(sim: Sim, instance: Instance, node: TreeNode, { block, params,
     start('sleep', { kind: 'ok', takeMs, output: { slept_ms: takeMs } });
     return;
   }
-  const answer = nextAnswer(sim, instance, block.id);
-  start(isWorkerHandler(block.handler) ? 'worker' : 'in_process', answer);
-  instance.effects.push({
-    at: sim.now,
-    handler: block.handler,
-    block: block.id,
-    attempt: node.attempt,
-    iteration: node.iteration,
-    params,
+  const call = start(isWorkerHandler(block.handler) ? 'worker' : 'in_process', null);
+  sim.begins.push(() => {
+    if (node.leaf.call !== call) return;
+    call.answer = nextAnswer(sim, instance, block.id);
+    const { attempt: nth, iteration } = node;
+    instance.effects.push({
+      at: sim.now,
+      handler: block.handler,
+      block: block.id,
+      attempt: nth,
+      iteration,
+      params,
+    });
   });
 }
 

@@ -1,17 +1,31 @@
 import { type Json, isJsonArray, isJsonObject, jsonObject } from '../../src/core/json.ts';
 import { type Instance, stateOf } from './instance.ts';
-import { nodesOf, type TreeNode } from './tree-node.ts';
-import type { NodeView, Outcome } from './world.ts';
+import { ancestors, nodesOf, type TreeNode } from './tree-node.ts';
+import type { Effect, NodeState, NodeView, Outcome } from './world.ts';
 
 export function outcomeOf(instance: Instance): Outcome {
   return {
     state: stateOf(instance),
     data: withoutMessages(instance.data),
-    tree: [...nodesOf(instance.roots)].map(viewOf),
+    tree: [...nodesOf(instance.roots)].map((node) => ({
+      ...viewOf(node),
+      state: shownState(instance.cancelRequested && instance.terminal === null, node.state),
+    })),
     rows: instance.rows.map(({ kind: _kind, ...row }) => ({ ...row, output: withoutMessages(row.output) })),
-    effects: instance.effects,
+    effects: effectsInOrder(instance.effects).map((effect) => ({
+      ...effect,
+      params: withoutMessages(effect.params),
+    })),
     children: instance.children.map((child) => ({ sequence: child.sequence, outcome: outcomeOf(child) })),
   };
+}
+
+/**
+ * While a cancel drains, what will never be reached is cancelled already (CAN-1). The engine's tree shows it as pending
+ * as long as the list it stands in is open; nothing but that view depends on it, so the two are compared as one.
+ */
+export function shownState(isDraining: boolean, state: NodeState): NodeState {
+  return isDraining && state === 'pending' ? 'cancelled' : state;
 }
 
 function viewOf(node: TreeNode): NodeView {
@@ -21,10 +35,26 @@ function viewOf(node: TreeNode): NodeView {
     state: node.state,
     reason: node.reason,
     attempt: node.attempt,
-    iteration: node.iteration,
-    decision: node.decision,
+    iteration: passPath(node),
+    // What a block had chosen before it was cancelled is no outcome.
+    decision: node.state === 'cancelled' ? null : node.decision,
     code: hasCode && node.state === 'failed' ? (node.error?.code ?? null) : null,
   };
+}
+
+/** What begins at one instant begins side by side: the order says nothing. */
+export function effectsInOrder(effects: readonly Effect[]): Effect[] {
+  return effects.toSorted((left, right) => left.at - right.at || (left.block < right.block ? -1 : 1));
+}
+
+/** The passes around a node: those that are open, or ran last; the first one where none has run. */
+function passPath(node: TreeNode): string {
+  const parts: string[] = [];
+  for (const { block, pass } of ancestors(node)) {
+    const last = pass.open ? pass.finished : Math.max(0, pass.finished - 1);
+    if (block.type === 'loop' || block.type === 'for_each') parts.unshift(`${block.id}:${last}`);
+  }
+  return parts.join('/');
 }
 
 /** Texts of errors are for people; the specification does not fix them. Codes and the rest are compared. */

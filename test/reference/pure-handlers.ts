@@ -34,7 +34,7 @@ function pureResult(
 ): Result<Json, Failure> {
   switch (handler) {
     case 'log':
-      return ok({ message: member(params, 'message') ?? 'no message' });
+      return ok({ message: messageOf(params) });
     case 'transform':
       return ok(params);
     case 'fail':
@@ -78,4 +78,10 @@ function stateResult(instance: Instance, handler: string, params: Json): Result<
   if (key.startsWith('__')) return err(permanent('RESERVED_KEY'));
   instance.state.set(key, value);
   return ok({ key, value });
+}
+
+/** Absent is not the same as null here. */
+function messageOf(params: Json): Json {
+  const message = member(params, 'message');
+  return message === undefined ? 'no message' : message;
 }

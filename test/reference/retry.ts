@@ -1,4 +1,4 @@
-import type { Instance, Sim } from './instance.ts';
+import type { Instance, Row, Sim } from './instance.ts';
 import { removeError } from './instance.ts';
 import { resetNode, subtree, type TreeNode } from './tree-node.ts';
 
@@ -8,46 +8,39 @@ export function retryInstance(_sim: Sim, instance: Instance): void {
   instance.rows = instance.rows.filter(({ kind }) => kind !== 'error' && kind !== 'breach');
   instance.terminal = null;
   instance.cancelRequested = false;
-  reopenList(instance.roots);
+  reopenList(instance, instance.roots);
 }
 
 /** The nodes of a list after its failed one were skipped or cancelled with it. */
-function reopenList(list: readonly TreeNode[]): void {
+function reopenList(instance: Instance, list: readonly TreeNode[]): void {
   let isBehind = false;
   for (const node of list) {
     const isOpen = node.state === 'failed' || node.state === 'cancelled';
-    if (isOpen && !isBehind) reopen(node);
+    if (isOpen && !isBehind) reopen(instance, node);
     else if (isOpen || isBehind) for (const each of subtree(node)) resetNode(each);
     isBehind ||= isOpen;
   }
 }
 
-function reopen(node: TreeNode): void {
+function reopen(instance: Instance, node: TreeNode): void {
   const { block, leaf, phase } = node;
-  switch (block.type) {
-    case 'step': {
-      // An accepted gate of a failed step stays accepted (HI-5).
-      const { gatePassed, gateOpenedAt } = leaf;
-      resetNode(node);
-      Object.assign(node.leaf, { gatePassed, gateOpenedAt });
-      return;
-    }
-    case 'sub_sequence':
-      return resetNode(node);
-    case 'saga':
-      return resetAll(node);
-    case 'try_catch':
-      if (phase.tryFailed) return resetAll(node);
-      break;
-    default:
-      break;
+  if (block.type === 'step') {
+    // An accepted gate of a failed step stays accepted (HI-5); one that was cancelled asks again.
+    const { gatePassed } = leaf;
+    const hasFailed = node.state === 'failed';
+    resetNode(node);
+    node.leaf.gatePassed = hasFailed && gatePassed;
+    return;
   }
-  if (node.iteration === '' && isUntouched(node)) return resetAll(node);
+  if (block.type === 'sub_sequence') return resetNode(node);
+  if (block.type === 'saga') return resetAll(instance, node);
+  // What a catch has absorbed stays absorbed: a finally list that failed goes on where it stopped.
+  if (block.type === 'try_catch' && (phase.catchFailed || phase.cancelled)) return resetAll(instance, node);
+  if (node.iteration === '' && isUntouched(node)) return resetAll(instance, node);
   node.state = 'running';
   node.draining = false;
   node.error = null;
-  const open = openLists(node);
-  for (const list of open) reopenList(list);
+  for (const list of openLists(node)) reopenList(instance, list);
 }
 
 /** Cancelled before it was entered. */
@@ -60,17 +53,19 @@ function isUntouched(node: TreeNode): boolean {
 }
 
 function openLists(node: TreeNode): readonly (readonly TreeNode[])[] {
-  switch (node.block.type) {
-    case 'router':
-    case 'a_b_split':
-      return node.decision === null ? [] : [node.lists[node.decision] ?? []];
-    case 'try_catch':
-      return node.phase.name === 'finally' ? [node.lists[2] ?? []] : [node.lists[0] ?? []];
-    default:
-      return node.lists;
+  const { type } = node.block;
+  if (type === 'router' || type === 'a_b_split') {
+    return node.decision === null ? [] : [node.lists[node.decision] ?? []];
   }
+  if (type === 'try_catch') return [node.lists[node.phase.name === 'finally' ? 2 : 0] ?? []];
+  return node.lists;
 }
 
-function resetAll(node: TreeNode): void {
+/** Starts the block anew: what its steps had written in this pass is superseded, so that no row is there twice (OP-4). */
+function resetAll(instance: Instance, node: TreeNode): void {
+  const blocks = new Set([...subtree(node)].map(({ block }) => block.id));
+  const { iteration } = node;
+  const isInPass = (row: Row): boolean => row.iteration === iteration || row.iteration.startsWith(iteration);
+  instance.rows = instance.rows.filter((row) => !blocks.has(row.block) || !isInPass(row));
   for (const each of subtree(node)) resetNode(each);
 }

@@ -3,7 +3,8 @@ import { cancelHard } from './cancel.ts';
 import { closeInstance } from './children.ts';
 import { applyHappening } from './happenings.ts';
 import { addRow, documentOf, type Instance, newInstance, type Sim } from './instance.ts';
-import { breachDeadline, expireGate, failAttempt, succeed } from './leaf-result.ts';
+import type { StepBlock } from '../../src/core/definition/document.ts';
+import { breachDeadline, failAttempt, succeed, timeOut } from './leaf-result.ts';
 import { outcomeOf } from './outcome.ts';
 import { wakesOf, type Wake } from './wakes.ts';
 import { isTerminal, nodesOf, type TreeNode } from './tree-node.ts';
@@ -26,10 +27,10 @@ export interface Interpretation {
 export function interpret(world: World, startAt: number, idOf: (ordinal: number) => string): Interpretation {
   const sources = [world.main, ...world.others];
   const documents = new Map(sources.map((source, index) => [source.name, documentOf(source, index)]));
-  const sim: Sim = { world, documents, instances: [], idOf, now: startAt, queue: [], tie: null };
+  const sim: Sim = { world, documents, instances: [], idOf, now: startAt, queue: [], begins: [], tie: null };
   const document = documents.get(world.main.name);
   if (document === undefined) throw new Error('the case has no main sequence');
-  const main = newInstance(sim, document, { data: world.data, config: world.config, parent: null });
+  const main = newInstance(sim, document, { data: world.data, config: {}, parent: null });
   const happenings = [...world.happenings];
   for (let instants = 0; instants < INSTANTS_MAX; instants += 1) {
     settleInstant(sim);
@@ -55,24 +56,18 @@ export function interpret(world: World, startAt: number, idOf: (ordinal: number)
 /** All that follows at one instant: the walk of every instance, calls that take no time, signals between instances. */
 function settleInstant(sim: Sim): void {
   do {
-    sim.queue.shift()?.();
+    const next = sim.queue.shift();
+    if (next !== undefined) next();
+    else for (const begin of sim.begins.splice(0)) begin();
     for (const instance of sim.instances) advanceInstance(sim, instance);
-  } while (sim.queue.length > 0);
+  } while (sim.queue.length > 0 || sim.begins.length > 0);
 }
 
 /** Rounds until nothing changes (7.4), then the end of the instance (7.6). A paused instance stands still. */
 function advanceInstance(sim: Sim, instance: Instance): void {
   if (instance.terminal !== null || instance.paused) return;
-  expireDue(sim, instance);
   const end = advanceList({ sim, instance }, instance.roots);
   if (end !== 'open') endInstance(sim, instance, end);
-}
-
-/** Deadlines and timeouts come before the tree is walked (6.1); outside a pause they fire at their own instant. */
-function expireDue(sim: Sim, instance: Instance): void {
-  for (const wake of wakesOf(instance)) {
-    if (wake.at <= sim.now && wake.kind !== 'timer') applyWake(sim, wake);
-  }
 }
 
 function endInstance(sim: Sim, instance: Instance, end: Exclude<ListEnd, 'open'>): void {
@@ -83,13 +78,15 @@ function endInstance(sim: Sim, instance: Instance, end: Exclude<ListEnd, 'open'>
   } else {
     instance.terminal = end === 'cancelled' || instance.cancelRequested ? 'cancelled' : 'completed';
   }
+  // An answer that no gate has taken expires with the run (SIG-8).
+  instance.keptAnswers.length = 0;
   closeInstance(sim, instance);
 }
 
-/** [ERR-ROW-1] to [ERR-ROW-3]. */
+/** [ERR-ROW-1] to [ERR-ROW-3]; a for_each whose collection cannot be read fails by itself, like a leaf. */
 function writeErrorRows(instance: Instance): void {
   for (const node of nodesOf(instance.roots)) {
-    if (node.lists.length > 0 || node.state !== 'failed' || node.error === null || !isUnabsorbed(node))
+    if (node.block.type === 'saga' || node.state !== 'failed' || node.error === null || !isUnabsorbed(node))
       continue;
     const { block, error, attempt } = node;
     const hasBreach = instance.rows.some(
@@ -113,29 +110,33 @@ function writeErrorRows(instance: Instance): void {
 
 function isUnabsorbed(node: TreeNode): boolean {
   for (let up: TreeNode | null = node; up !== null; up = up.parent) {
-    if (up.state !== 'failed' || up.absorbed) return false;
+    if (up.state !== 'failed' || up.absorbed || up.rolledBack) return false;
   }
   return true;
 }
 
-/** Something whose time has come: an answer, a timeout, a deadline, or a timer that the walk itself looks at. */
+/**
+ * An answer, or the end of the time of a handler that is called: they come whether the instance is paused or not. All
+ * else that falls due is looked at by the walk, in document order.
+ */
 function applyWake(sim: Sim, { kind, instance, node }: Wake): void {
-  const { block, leaf } = node;
-  if (kind === 'timer' || block.type !== 'step' || isTerminal(node.state)) return;
-  if (kind === 'deadline') return breachDeadline(sim, instance, node, block);
-  if (kind === 'gate') return expireGate(sim, instance, node, block);
-  const { call } = leaf;
-  if (call === null) return;
+  const { block } = node;
+  const { call } = node.leaf;
+  if (block.type !== 'step' || call === null || isTerminal(node.state)) return;
+  if (kind === 'answer' && call.kind !== 'sleep') return takeAnswer(sim, instance, node, block);
+  if (call.kind !== 'in_process') return;
+  if (kind === 'deadline') breachDeadline(sim, instance, node, block);
+  if (kind === 'timeout') timeOut(sim, instance, node, block);
+}
+
+function takeAnswer(sim: Sim, instance: Instance, node: TreeNode, block: StepBlock): void {
+  const { call } = node.leaf;
+  if (call === null || call.answer === null || call.answer.kind === 'silent') return;
   const isWorker = call.kind === 'worker';
-  if (kind === 'timeout') {
-    const failure = { message: 'TIMEOUT', retryable: true, code: 'TIMEOUT' };
-    return failAttempt(sim, instance, node, block, { failure, isWorker });
-  }
   const { answer, cacheKey } = call;
-  if (answer?.kind === 'ok') {
+  if (answer.kind === 'ok') {
     return succeed(sim, instance, node, block, { output: answer.output, isWorker, cacheKey });
   }
-  if (answer?.kind !== 'fail') return;
   const { takeMs: _time, kind: _kind, ...failure } = answer;
   failAttempt(sim, instance, node, block, { failure: { ...failure, message: 'scripted' }, isWorker });
 }

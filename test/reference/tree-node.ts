@@ -19,8 +19,12 @@ export interface TreeNode {
   error: Failure | null;
   /** A cancel has passed it: it only lives on until what is protected below it has ended (17.3). */
   draining: boolean;
+  /** Its lists that had failed before the cancel came: what fails by the cancel counts only from then on (CAN-4). */
+  readonly failedBefore: Set<number>;
   /** A failure below it was absorbed although it failed itself (ERR-ROW-3). */
   absorbed: boolean;
+  /** A rollback has answered it: it still fails the saga, but leaves no row (the example of 9.10). */
+  rolledBack: boolean;
   leaf: LeafProgress;
   pass: PassProgress;
   phase: PhaseProgress;
@@ -42,7 +46,8 @@ export interface LeafProgress {
 export interface Call {
   readonly kind: 'in_process' | 'worker' | 'sleep' | 'child';
   readonly startedAt: number;
-  readonly answer: Answer | null;
+  /** null until it has begun, and for what this world does not script. */
+  answer: Answer | null;
   readonly cacheKey: string | null;
 }
 
@@ -107,7 +112,9 @@ export function buildList(blocks: readonly Block[], parent: TreeNode | null, bra
       iteration: '',
       decision: null,
       draining: false,
+      failedBefore: new Set(),
       absorbed: false,
+      rolledBack: false,
       ...fresh(),
     };
     for (const [index, list] of listsOf(block).entries()) lists.push(buildList(list, node, index));
@@ -150,7 +157,9 @@ export function resetNode(node: TreeNode): void {
   Object.assign(node, fresh());
   node.decision = null;
   node.draining = false;
+  node.failedBefore.clear();
   node.absorbed = false;
+  node.rolledBack = false;
 }
 
 export function* subtree(node: TreeNode): Generator<TreeNode> {

@@ -11,7 +11,6 @@ export interface World {
   readonly main: SequenceSource;
   readonly others: readonly SequenceSource[];
   readonly data: JsonObject;
-  readonly config: JsonObject;
   /** Answers of a block in the order of its calls within one instance; the last one repeats. */
   readonly answers: { readonly [blockId: string]: readonly Answer[] };
   /** Happenings at the first instance, in order of time. */
@@ -107,7 +106,7 @@ export interface ChildView {
 export interface NodeView {
   readonly block: string;
   readonly state: NodeState;
-  readonly reason: Reason | null;
+  readonly reason: string | null;
   readonly attempt: number;
   readonly iteration: string;
   /** Route, variant or winner; null for other blocks. */

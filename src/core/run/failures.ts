@@ -20,6 +20,11 @@ export function failedLeaves(
   frame: Frame,
   which: WhichFailures = 'all',
 ): readonly FailedLeaf[] {
+  const all = leavesBelow(draft, frame);
+  return which === 'all' ? all : all.filter((leaf) => leaf.rolledBack !== true);
+}
+
+function leavesBelow(draft: Standing, frame: Frame): readonly FailedLeaf[] {
   const block = currentList(draft.plan, frame)[frame.cursor];
   if (block === undefined) return [];
   const iteration = innerIteration(frame);
@@ -30,34 +35,29 @@ export function failedLeaves(
   const inner = draft.frames.get(frameKey({ blockId: block.id, branch: null, iteration }));
   return inner === undefined || inner.state !== 'failed'
     ? []
-    : failuresOfBlock(draft, inner, listsOf(block).length, which);
+    : failuresOfBlock(draft, inner, listsOf(block).length);
 }
 
-function failuresOfBlock(
-  draft: Standing,
-  frame: Frame,
-  lists: number,
-  which: WhichFailures,
-): readonly FailedLeaf[] {
+function failuresOfBlock(draft: Standing, frame: Frame, lists: number): readonly FailedLeaf[] {
   const { detail } = frame;
   switch (detail.kind) {
     case 'parallel':
     case 'race':
       return Array.from({ length: lists }, (_, branch) =>
         draft.frames.get(frameKey({ blockId: frame.blockId, branch, iteration: frame.iteration })),
-      ).flatMap((branch) => (branch?.state === 'failed' ? failedLeaves(draft, branch, which) : []));
+      ).flatMap((branch) => (branch?.state === 'failed' ? leavesBelow(draft, branch) : []));
     case 'saga':
-      if (detail.phase === 'forward') return failedLeaves(draft, frame, which);
-      return which === 'all' ? detail.failures : [];
+      if (detail.phase === 'forward') return leavesBelow(draft, frame);
+      return detail.failures.map((leaf) => ({ ...leaf, rolledBack: true }));
     case 'try_catch':
-      return [...detail.failures, ...failedLeaves(draft, frame, which)];
+      return [...detail.failures, ...leavesBelow(draft, frame)];
     case 'for_each':
-      if (detail.error === null) return failedLeaves(draft, frame, which);
+      if (detail.error === null) return leavesBelow(draft, frame);
       return [{ blockId: frame.blockId, iteration: frame.iteration, attempt: 0, failure: detail.error }];
     case 'fan_out':
       if (detail.error === null) {
         const failed = itemFrames(draft.frames.values(), frame).filter((item) => item.state === 'failed');
-        return failed.flatMap((item) => failedLeaves(draft, item, which));
+        return failed.flatMap((item) => leavesBelow(draft, item));
       }
       return [{ blockId: frame.blockId, iteration: frame.iteration, attempt: 0, failure: detail.error }];
     case 'root':
@@ -67,7 +67,7 @@ function failuresOfBlock(
     case 'a_b_split':
     case 'loop':
     case 'cancellation_scope':
-      return failedLeaves(draft, frame, which);
+      return leavesBelow(draft, frame);
   }
 }
 

@@ -56,14 +56,21 @@ export type FrameDetail =
   | { readonly kind: 'cancellation_scope' }
   | { readonly kind: 'router'; readonly route: number }
   | { readonly kind: 'a_b_split'; readonly variant: number }
-  | { readonly kind: 'parallel'; readonly ends: readonly (ListEnd | null)[] }
-  | { readonly kind: 'race'; readonly ends: readonly (ListEnd | null)[] }
+  | JoinDetail<'parallel'>
+  | JoinDetail<'race'>
   | TryDetail
   | LoopDetail
   | ForEachDetail
   | FanOutDetail
   | ItemDetail
   | SagaDetail;
+
+export interface JoinDetail<Kind extends string> {
+  readonly kind: Kind;
+  readonly ends: readonly (ListEnd | null)[];
+  /** Branches that had failed before a cancel came: only what fails while it drains fails the block ([CAN-4]). */
+  readonly failedBefore?: readonly number[];
+}
 
 export interface TryDetail {
   readonly kind: 'try_catch';
@@ -153,6 +160,8 @@ export interface FailedLeaf {
   readonly iteration: string;
   readonly attempt: number;
   readonly failure: Failure;
+  /** A rollback has answered it: it is named in `_error`, but leaves no error row ([ERR-ROW-3]). */
+  readonly rolledBack?: true;
 }
 
 /**

@@ -17,10 +17,17 @@ export function retryRun(draft: Draft, runId: string): void {
   const frames = [...draft.frames.values()];
   reopenFrames(draft, frames, oldRunId);
   keepChoices(draft, frames);
+  forgetErrors(draft);
   forgetFailedHooks(draft);
   draft.rootEnd = null;
   draft.note('retry', { run_no: draft.record.runNo, run_id: runId });
   draft.transition('scheduled', { reason: 'retry' });
+}
+
+/** [OP-2]: they go wherever they are, also those of a failure that something has caught or outlived. */
+function forgetErrors(draft: Draft): void {
+  const blockIds = [...draft.plan.nodes.keys()];
+  draft.supersede({ blockIds, kinds: ['error', 'breach'], iteration: null, keepLatest: false });
 }
 
 /**
@@ -61,13 +68,15 @@ function keepChoices(draft: Draft, frames: readonly Frame[]): void {
 
 /**
  * A try_catch whose catch failed and a saga that has begun to roll back start from their beginning. So does a try_catch
- * whose try list was cancelled before finally failed: its place in that list is not known any more.
+ * whose try or catch list was cancelled before finally failed: its place in that list is not known any more.
  */
 function beginsAsAWhole({ detail }: Frame): boolean {
   if (detail.kind === 'for_each') return detail.error !== null;
   // What could not be collected is collected again; a collection that could not be resolved is resolved again.
   if (detail.kind === 'fan_out') return detail.error !== null && detail.snapshotKey === null;
-  if (detail.kind === 'try_catch') return detail.catchEnd === 'failed' || detail.tryEnd === 'cancelled';
+  if (detail.kind === 'try_catch') {
+    return detail.catchEnd === 'failed' || detail.catchEnd === 'cancelled' || detail.tryEnd === 'cancelled';
+  }
   return detail.kind === 'saga' && detail.phase === 'rollback';
 }
 

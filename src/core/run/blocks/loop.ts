@@ -69,6 +69,8 @@ function finishPass(
   if (end === 'open') return 'open';
   const failed = end === 'failed' && !block.continue_on_error;
   if (failed || end === 'cancelled') return closeBlock(draft, place, frameAt(draft, inner), end);
+  // A pass that a cancel has cut short is not counted (17.3).
+  if (stopsHere(draft, place)) return closeBlock(draft, place, frameAt(draft, inner), 'cancelled');
   if (!knows(draft, place, block)) return 'open';
   removeBelow(draft, frameAt(draft, inner));
   const detail = loopDetail(draft, inner);

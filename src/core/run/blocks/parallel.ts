@@ -28,6 +28,7 @@ export function runParallel(draft: Draft, place: Place, block: ParallelBlock, ru
     ends: block.branches.map(() => null),
   }));
   const joinPlace = inside(place, join);
+  noteCancel(draft, place, joinPlace);
   const decides = block.fail_fast === true || block.min_successful !== undefined;
   block.branches.forEach((_, branch) => {
     if (branchEnds(draft, joinPlace)[branch] !== null || decided(draft, joinPlace, block)) return;
@@ -38,7 +39,7 @@ export function runParallel(draft: Draft, place: Place, block: ParallelBlock, ru
   });
   if (decides && draft.knowledge.hasNeeds) return 'open';
   if (decided(draft, joinPlace, block)) cancelOpenBranches(draft, joinPlace);
-  const ends = branchEnds(draft, joinPlace);
+  const ends = endsOfNow(draft, joinPlace);
   if (ends.includes(null)) return 'open';
   return closeBlock(draft, place, frameAt(draft, joinPlace), resultOf(ends, block, stopsHere(draft, place)));
 }
@@ -81,6 +82,26 @@ export function runBranch(
   return end;
 }
 
+/**
+ * [CAN-3], [CAN-4]: a branch that failed before the cancel came no longer counts as one that failed; the block is
+ * cancelled unless something protected fails while the cancel drains.
+ */
+export function noteCancel(draft: Draft, place: Place, joinPlace: Place): void {
+  const frame = frameAt(draft, joinPlace);
+  const { detail } = frame;
+  if (detail.kind !== 'parallel' && detail.kind !== 'race') return;
+  if (!stopsHere(draft, place) || detail.failedBefore !== undefined) return;
+  const failedBefore = detail.ends.flatMap((end, branch) => (end === 'failed' ? [branch] : []));
+  draft.put({ ...frame, detail: { ...detail, failedBefore } });
+}
+
+/** How the branches ended, as far as it decides about the block. */
+export function endsOfNow(draft: Draft, joinPlace: Place): Ends {
+  const { detail } = frameAt(draft, joinPlace);
+  const before = detail.kind === 'parallel' || detail.kind === 'race' ? (detail.failedBefore ?? []) : [];
+  return branchEnds(draft, joinPlace).map((end, branch) => (before.includes(branch) ? 'cancelled' : end));
+}
+
 export function branchEnds(draft: Draft, joinPlace: Place): Ends {
   const { detail } = frameAt(draft, joinPlace);
   return detail.kind === 'parallel' || detail.kind === 'race' ? detail.ends : [];
@@ -90,7 +111,7 @@ export function setEnd(draft: Draft, joinPlace: Place, branch: number, end: List
   const frame = frameAt(draft, joinPlace);
   if (frame.detail.kind !== 'parallel' && frame.detail.kind !== 'race') return;
   const ends = frame.detail.ends.map((old, index) => (index === branch ? end : old));
-  draft.put({ ...frame, detail: { kind: frame.detail.kind, ends } });
+  draft.put({ ...frame, detail: { ...frame.detail, ends } });
 }
 
 /**

@@ -77,11 +77,14 @@ export function forgetPass(
   pass: number,
   unlessStored: readonly string[] = [],
 ): void {
-  draft.supersede({
-    blockIds: descendantIds(draft.plan, block.id),
-    kinds: ['result', 'node'],
-    iteration: passPath(iteration, block.id, pass),
-    keepLatest: true,
-    ...(unlessStored.length === 0 ? {} : { unlessStored }),
-  });
+  // By kind: a pass in which a block left no result must not take away the last result there is.
+  for (const kind of ['result', 'node'] as const) {
+    draft.supersede({
+      blockIds: descendantIds(draft.plan, block.id),
+      kinds: [kind],
+      iteration: passPath(iteration, block.id, pass),
+      keepLatest: true,
+      ...(unlessStored.length === 0 ? {} : { unlessStored }),
+    });
+  }
 }

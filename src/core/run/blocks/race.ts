@@ -11,7 +11,7 @@ import {
   openFrame,
   stopsHere,
 } from '../place.ts';
-import { branchEnds, cancelOpenBranches, runBranch, setEnd } from './parallel.ts';
+import { branchEnds, cancelOpenBranches, endsOfNow, noteCancel, runBranch, setEnd } from './parallel.ts';
 
 /**
  * 9.2: the first branch that drains wins. The decision is made after every branch had its round, so that of several
@@ -20,6 +20,7 @@ import { branchEnds, cancelOpenBranches, runBranch, setEnd } from './parallel.ts
 export function runRace(draft: Draft, place: Place, block: RaceBlock, runList: RunList): Outcome {
   const join = openFrame(draft, place, block, () => ({ kind: 'race', ends: block.branches.map(() => null) }));
   const joinPlace = inside(place, join);
+  noteCancel(draft, place, joinPlace);
   block.branches.forEach((_, branch) => {
     if (branchEnds(draft, joinPlace)[branch] !== null || draft.knowledge.hasNeeds) return;
     const end = runBranch(draft, joinPlace, branch, runList);
@@ -27,7 +28,7 @@ export function runRace(draft: Draft, place: Place, block: RaceBlock, runList: R
   });
   // A branch that has to read first may win in this very round.
   if (draft.knowledge.hasNeeds) return 'open';
-  const ends = branchEnds(draft, joinPlace);
+  const ends = endsOfNow(draft, joinPlace);
   const end = decide(ends, block, stopsHere(draft, place));
   if (end === null) return 'open';
   cancelOpenBranches(draft, joinPlace);

@@ -61,7 +61,6 @@ function enterCatch(draft: Draft, block: TryCatchBlock, frame: Frame): void {
     block_id: block.id,
     errors: failures.map(errorSummary),
   };
-  const unabsorbed = failedLeaves(draft, frame, 'unabsorbed');
   removeBelow(draft, frame);
   writeError(draft, error, failures);
   nextPhase(draft, frame, {
@@ -69,7 +68,7 @@ function enterCatch(draft: Draft, block: TryCatchBlock, frame: Frame): void {
     phase: 'catch',
     tryEnd: 'failed',
     error,
-    failures: unabsorbed,
+    failures,
   });
 }
 
@@ -81,7 +80,7 @@ function enterFinally(
   const detail = detailOf(frame);
   // A catch list that drained has absorbed the failure. The frames of one that failed go now, its failures are kept.
   const absorbed = 'catchEnd' in ended && ended.catchEnd === 'drained';
-  const caught = frame.state === 'failed' ? failedLeaves(draft, frame, 'unabsorbed') : [];
+  const caught = frame.state === 'failed' ? failedLeaves(draft, frame) : [];
   const failures = absorbed ? [] : [...detail.failures, ...caught];
   removeBelow(draft, frame);
   nextPhase(draft, frame, { ...detail, ...ended, phase: 'finally', failures });

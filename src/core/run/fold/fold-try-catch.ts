@@ -50,15 +50,14 @@ function afterTry(fold: Fold, of: Entered<TryCatchBlock>, tried: ListFold, tryEn
   if (tryEnd !== 'failed') return { ...FRESH, phase: 'catch', tryEnd };
   const { block } = of;
   const failed = block.try_block[tried.cursor];
-  const failures = failuresIn(fold, of, FRESH, tried, 'all');
+  const failures = failuresIn(fold, of, FRESH, tried);
   const error: JsonObject = {
     failed_blocks: failed === undefined ? [] : [failed.id],
     source: 'try_catch',
     block_id: block.id,
     errors: failures.map(errorSummary),
   };
-  const unabsorbed = failuresIn(fold, of, FRESH, tried, 'unabsorbed');
-  return { ...FRESH, phase: 'catch', tryEnd, error, failures: unabsorbed };
+  return { ...FRESH, phase: 'catch', tryEnd, error, failures };
 }
 
 function failuresAfterCatch(
@@ -70,5 +69,5 @@ function failuresAfterCatch(
 ): readonly FailedLeaf[] {
   if (catchEnd === 'drained') return [];
   if (catchEnd !== 'failed') return after.failures;
-  return [...after.failures, ...failuresIn(fold, of, { ...after, failures: [] }, caught, 'unabsorbed')];
+  return [...after.failures, ...failuresIn(fold, of, { ...after, failures: [] }, caught)];
 }

@@ -1,7 +1,7 @@
 import type { Block } from '../../definition/document.ts';
 import type { Failure } from '../../failure.ts';
 import { type Json, isJsonObject, member } from '../../json.ts';
-import { type WhichFailures, failedLeaves } from '../failures.ts';
+import { failedLeaves } from '../failures.ts';
 import {
   type FailedLeaf,
   type Frame,
@@ -89,11 +89,10 @@ export function failuresIn(
   of: Entered,
   detail: FrameDetail,
   list: ListFold,
-  which: WhichFailures = 'all',
 ): readonly FailedLeaf[] {
   const frame = frameOf(fold, of, detail, { list, state: 'failed' });
   const frames = new Map([frame, ...list.below].map((each) => [frameKey(each), each]));
-  return failedLeaves({ plan: fold.plan, frames }, frame, which);
+  return failedLeaves({ plan: fold.plan, frames }, frame);
 }
 
 /** The failure that a hidden row carries; null for none. */

@@ -3,11 +3,12 @@ import { resolveTemplateText } from '../../expressions/template.ts';
 import { type Json, canonicalJson, isJsonObject, jsonObject } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import type { Gate, Leaf } from '../frame.ts';
-import { type Outcome, type Place, frameAt, scopeAt } from '../place.ts';
+import { type Outcome, type Place, frameAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import type { InboxDone } from '../changes.ts';
 import { finishFact } from '../finish-fact.ts';
 import { takeEarlyAnswers } from '../early-answers.ts';
+import { viewScope } from './context-view.ts';
 import { completeLeaf, failLeaf } from './end-leaf.ts';
 import { prepareGate } from './prepare-gate.ts';
 import { setDataWithin } from './merge-data.ts';
@@ -18,7 +19,7 @@ const COMMENT_CHARACTERS_MAX = 4000;
 export function openGate(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
   const input = block.wait_for_input;
   if (input === undefined) throw new Error(`${block.id} has no gate`);
-  const prompt = resolveTemplateText(input.prompt, scopeAt(draft, place));
+  const prompt = resolveTemplateText(input.prompt, viewScope(draft, place, block, leaf.attempt));
   if (!prompt.ok) {
     return failLeaf(draft, place, leaf, {
       message: prompt.error.message,

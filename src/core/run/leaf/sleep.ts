@@ -6,8 +6,7 @@ import type { Leaf } from '../frame.ts';
 import { attemptOf, traceBefore } from '../interceptors/traces.ts';
 import { passesTime } from '../passes-time.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
-import { completeLeaf } from './end-leaf.ts';
-import { keepResult } from './result-cache.ts';
+import { failAttempt, settleAttempt } from './attempt.ts';
 
 const DEFAULT_SLEEP_MS = 100;
 
@@ -41,19 +40,24 @@ export function startSleep(
     state: 'running',
     reason: 'sleep',
     dispatchedAt: draft.env.now,
-    wakeAt: draft.env.now + (passes ? 0 : durationMs),
+    wakeAt: draft.env.now + (passes ? 0 : Math.min(durationMs, block.timeout ?? durationMs)),
   };
-  if (passes || durationMs === 0) return completeSleep(draft, place, asleep, durationMs);
+  if (passes || durationMs === 0) return completeSleep(draft, place, block, asleep, durationMs);
   draft.putLeaf(frameAt(draft, place), asleep);
   return 'open';
 }
 
-export function endSleep(draft: Draft, place: Place, leaf: Leaf): Outcome {
-  return completeSleep(draft, place, leaf, (leaf.wakeAt ?? 0) - (leaf.dispatchedAt ?? 0));
+/** The end of a sleep, or of the time that the step leaves it ([TO-1]): the handler never fails, its attempt may. */
+export function endSleep(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
+  const sleptMs = (leaf.wakeAt ?? 0) - (leaf.dispatchedAt ?? 0);
+  if (block.timeout === undefined || sleptMs < block.timeout) {
+    return completeSleep(draft, place, block, leaf, sleptMs);
+  }
+  draft.markStrict();
+  const message = `${block.id} did not finish within ${block.timeout} ms`;
+  return failAttempt(draft, place, block, leaf, { message, retryable: true, code: 'TIMEOUT' });
 }
 
-function completeSleep(draft: Draft, place: Place, leaf: Leaf, sleptMs: number): Outcome {
-  const output = { slept_ms: sleptMs };
-  keepResult(draft, leaf, output);
-  return completeLeaf(draft, place, leaf, output);
+function completeSleep(draft: Draft, place: Place, block: StepBlock, leaf: Leaf, sleptMs: number): Outcome {
+  return settleAttempt(draft, place, block, leaf, { ok: true, output: { slept_ms: sleptMs } });
 }

@@ -40,7 +40,7 @@ export function runStep(draft: Draft, place: Place, block: StepBlock): Outcome {
     case 'worker':
       return checkTaskTimeout(draft, place, block, leaf);
     case 'sleep':
-      return isDue(draft, leaf) ? endSleep(draft, place, leaf) : 'open';
+      return isDue(draft, leaf) ? endSleep(draft, place, block, leaf) : 'open';
     case 'child':
     case 'event':
       return 'open';

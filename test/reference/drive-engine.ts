@@ -1,0 +1,284 @@
+import type { Json, JsonObject } from '../../src/core/json.ts';
+import { isJsonArray, isJsonObject, jsonObject, member } from '../../src/core/json.ts';
+import { markerOf } from '../../src/core/run/output-row.ts';
+import { isTerminal } from '../../src/core/run/states.ts';
+import type { TreeNode } from '../../src/core/run/tree.ts';
+import { patchContext } from '../../src/engine/patch-context.ts';
+import { reportTask } from '../../src/engine/report-task.ts';
+import { readTree } from '../../src/engine/read-tree.ts';
+import type { StepCall, StepOutcome } from '../../src/ports/step-handler.ts';
+import type { WorkerTask } from '../../src/ports/store/accept.ts';
+import type { Script } from '../engine/support/ledger.ts';
+import { START_AT, TENANT, TestEngine } from '../engine/support/test-engine.ts';
+import { effectsInOrder, shownState, withoutMessages } from './outcome.ts';
+import type { Answer, Effect, Happening, NodeView, Outcome, World } from './world.ts';
+
+export { START_AT };
+
+/** So long after the last thing that should happen the engine is looked at: whatever it does late shows. */
+const GRACE_MS = 20_000;
+const NEVER_MS = 1_000_000_000_000;
+const WORKER = 'worker-1';
+const CALLER = { tenantId: TENANT, isAdmin: false };
+
+/** What the real engine makes of a case: real turns, commits and timers over the store in memory, on virtual time. */
+export async function runEngine(world: World, endsAt: number): Promise<Outcome> {
+  const drive = createDrive(world);
+  const { engine } = drive;
+  for (const source of world.others) await engine.publish(source.blocks, { name: source.name });
+  const sequenceId = await engine.publish(world.main.blocks, { name: world.main.name });
+  engine.boot();
+  await engine.time.calm();
+  const id = engine.nextId();
+  for (const happening of world.happenings) {
+    engine.time.at(START_AT + happening.at, () => {
+      // Not tracked: what people ask for may take time of its own.
+      happen(engine, id, happening).catch((error: unknown) => drive.broken.push(error));
+    });
+  }
+  void engine.time.track(engine.start(sequenceId, { id, data: world.data }));
+  const nothingMore = async (): Promise<boolean> => {
+    await pollTasks(drive);
+    return false;
+  };
+  await engine.time.until(nothingMore, endsAt - START_AT + GRACE_MS);
+  if (drive.broken.length > 0) throw new AggregateError(drive.broken, 'what people asked for broke');
+  return outcomeFrom(drive, id);
+}
+
+/** The id that `runEngine` gives its first instance. */
+export const firstId = (world: World): string =>
+  `01800000-0000-7000-8000-${(world.others.length + 2).toString(16).padStart(12, '0')}`;
+
+interface Drive {
+  readonly world: World;
+  readonly engine: TestEngine;
+  readonly effects: Map<string, Effect[]>;
+  readonly calls: Map<string, number>;
+  readonly broken: unknown[];
+}
+
+function createDrive(world: World): Drive {
+  const effects = new Map<string, Effect[]>();
+  const calls = new Map<string, number>();
+  const answers = new WeakMap<StepCall, Answer>();
+  const scripted = (handler: string): Script => ({
+    takesMs: (call) => {
+      const answer = answers.get(call);
+      return answer === undefined || answer.kind === 'silent' ? NEVER_MS : answer.takeMs;
+    },
+    outcome: (call) => {
+      const answer = begin(drive, call.instanceId, {
+        ...call,
+        at: engine.time.now,
+        handler,
+        block: call.blockId,
+      });
+      answers.set(call, answer);
+      return outcomeOf(answer);
+    },
+  });
+  const escalation: Script = {
+    outcome: (call) => {
+      const { attempt, params } = call;
+      note(drive, call.instanceId, {
+        at: engine.time.now,
+        handler: 'tell',
+        block: '',
+        attempt,
+        iteration: '',
+        params,
+      });
+      return { ok: true, output: null };
+    },
+  };
+  const engine = new TestEngine({
+    scripts: { act: scripted('act'), tell: escalation },
+    // Breakers are shared by all steps of a handler; this world is about the tree.
+    settings: { sweepMs: NEVER_MS, breakers: { threshold: 1_000_000, cooldownMs: 60_000 } },
+  });
+  const drive: Drive = { world, engine, effects, calls, broken: [] };
+  return drive;
+}
+
+function outcomeOf(answer: Answer): StepOutcome {
+  if (answer.kind !== 'fail') return { ok: true, output: answer.kind === 'ok' ? answer.output : null };
+  const { kind: _kind, takeMs: _time, ...failure } = answer;
+  return { ok: false, failure: { message: 'scripted', ...failure } };
+}
+
+/** Notes an effect and says what it answers: the nth answer for the nth call of a block in its instance. */
+function begin(drive: Drive, instanceId: string, effect: Effect): Answer {
+  note(drive, instanceId, effect);
+  const key = `${instanceId} ${effect.block}`;
+  const nth = drive.calls.get(key) ?? 0;
+  drive.calls.set(key, nth + 1);
+  const answers = drive.world.answers[effect.block] ?? [];
+  return answers[Math.min(nth, answers.length - 1)] ?? { kind: 'ok', takeMs: 1, output: null };
+}
+
+function note(
+  drive: Drive,
+  instanceId: string,
+  { at, handler, block, attempt, iteration, params }: Effect,
+): void {
+  const known = drive.effects.get(instanceId) ?? [];
+  known.push({
+    at,
+    handler,
+    block,
+    attempt,
+    iteration,
+    params: withoutMessages(withoutIds(params, instanceId)),
+  });
+  drive.effects.set(instanceId, known);
+}
+
+/** Escalations name their instance; the reference calls it `self`. */
+function withoutIds(value: Json, instanceId: string): Json {
+  if (value === instanceId) return 'self';
+  if (isJsonArray(value)) return value.map((each) => withoutIds(each, instanceId));
+  if (!isJsonObject(value)) return value;
+  return jsonObject(
+    Object.entries(value).map(([key, each]) => [
+      key,
+      key === 'child_instance_id' ? 'child' : withoutIds(each, instanceId),
+    ]),
+  );
+}
+
+/** Workers take every task at the instant at which it appears. */
+async function pollTasks(drive: Drive): Promise<void> {
+  const { engine } = drive;
+  for (
+    let task = await engine.poll('worker_act', WORKER);
+    task !== null;
+    task = await engine.poll('worker_act', WORKER)
+  ) {
+    const { instanceId, blockId: block, attempt, params, createdAt } = task;
+    const [, iteration = ''] = /^[^:]*:[^:]*:[^:]*:(.*)$/.exec(task.idempotencyKey) ?? [];
+    const effect: Effect = {
+      at: createdAt,
+      handler: 'worker_act',
+      block,
+      attempt,
+      iteration: iteration === '-' ? '' : iteration,
+      params,
+    };
+    const answer = begin(drive, instanceId, effect);
+    if (answer.kind === 'silent') continue;
+    engine.time.at(createdAt + answer.takeMs, reporter(engine, task, answer));
+  }
+}
+
+function reporter(engine: TestEngine, task: WorkerTask, answer: Answer): () => void {
+  const { id: taskId, claimEpoch } = task;
+  const outcome = outcomeOf(answer);
+  const told = outcome.ok
+    ? { ok: true as const, output: outcome.output }
+    : { ok: false as const, ...outcome.failure };
+  return () => {
+    const deps = engine.live?.useCases;
+    if (deps === undefined) throw new Error('no process is alive');
+    const claim = { taskId, workerId: WORKER, claimEpoch };
+    // A report to a task that was closed meanwhile is refused, which is what should happen to it.
+    void reportTask(deps, CALLER, claim, { outcome: told, logs: [] });
+  };
+}
+
+async function happen(engine: TestEngine, instanceId: string, happening: Happening): Promise<void> {
+  switch (happening.kind) {
+    case 'signal': {
+      const { type } = happening;
+      const name = typeof type === 'string' ? type : `custom:${type.custom}`;
+      await engine.signal(instanceId, name, happening.payload);
+      return;
+    }
+    case 'set_state':
+      await engine.operate(instanceId, { kind: 'set_state', state: happening.state, nextFireAt: null });
+      return;
+    case 'retry':
+      await engine.operate(instanceId, { kind: 'retry' });
+      return;
+    case 'patch_context': {
+      const process = engine.live;
+      if (process === undefined) throw new Error('no process is alive');
+      const patch = { instanceId, sections: { data: happening.data }, mode: happening.mode };
+      await patchContext(process.useCases, CALLER, patch);
+    }
+  }
+}
+
+async function outcomeFrom(drive: Drive, instanceId: string): Promise<Outcome> {
+  const { engine } = drive;
+  const { store } = engine;
+  const view = await engine.view(instanceId);
+  const definitions = engine.live?.useCases.definitions;
+  const tree = definitions === undefined ? null : await readTree({ store, definitions }, TENANT, instanceId);
+  const rows = await store.listOutputs(TENANT, instanceId, { node: false, retry: false });
+  const children = (await store.listChildren(TENANT, instanceId)) ?? [];
+  const ordered = children.toSorted((left, right) => left.createdAt - right.createdAt);
+  const isDraining = view.cancelRequestedAt !== null && !isTerminal(view.state);
+  const seen: Outcome = {
+    state: view.state,
+    data: withoutMessages(withoutIds(view.data, instanceId)),
+    tree: (tree ?? []).map(viewOf).map((node) => ({ ...node, state: shownState(isDraining, node.state) })),
+    rows: (rows ?? []).map(({ blockId: block, output, kind, attempt, iteration }) => ({
+      block,
+      output: withoutMessages(withoutIds(plainOutput(output), instanceId)),
+      ref: markerOf(kind),
+      attempt,
+      iteration,
+    })),
+    effects: effectsInOrder(drive.effects.get(instanceId) ?? []),
+    children: [],
+  };
+  const childViews = [];
+  for (const child of ordered) {
+    const sequence = (await store.getSequence(TENANT, child.sequenceId))?.name ?? '';
+    childViews.push({ sequence, outcome: await outcomeFrom(drive, child.id) });
+  }
+  return { ...seen, children: childViews };
+}
+
+/** Rows without ids, instants and keys that the engine makes up. */
+function plainOutput(output: Json): Json {
+  if (isJsonArray(output)) return output.map(plainOutput);
+  if (!isJsonObject(output)) return output;
+  if (Object.hasOwn(output, '_snapshot_ref')) return { ...output, _snapshot_ref: 'snapshot' };
+  return Object.hasOwn(output, 'output_ref') && Object.hasOwn(output, 'instance_id')
+    ? plainRow(output)
+    : output;
+}
+
+function plainRow(row: JsonObject): JsonObject {
+  return {
+    block_id: member(row, 'block_id') ?? null,
+    output: plainOutput(member(row, 'output') ?? null),
+    output_ref: member(row, 'output_ref') ?? null,
+    attempt: member(row, 'attempt') ?? null,
+  };
+}
+
+function viewOf(node: TreeNode): NodeView {
+  const isLeaf = node.blockType === 'step' || node.blockType === 'sub_sequence';
+  return {
+    block: node.blockId,
+    state: node.state,
+    reason: node.reason,
+    attempt: node.attempt,
+    iteration: node.iteration,
+    decision: node.state === 'cancelled' ? null : decisionOf(node),
+    code: isLeaf && node.state === 'failed' ? codeOf(node.error) : null,
+  };
+}
+
+function decisionOf({ decision }: TreeNode): number | null {
+  const [index] = ['route', 'variant', 'winner'].flatMap((name) => member(decision, name) ?? []);
+  return typeof index === 'number' ? index : null;
+}
+
+function codeOf(error: Json): string | null {
+  const code = member(error, 'code');
+  return typeof code === 'string' ? code : null;
+}
