@@ -7,14 +7,26 @@ const step = (id: string, handler: string, members: object = {}): Json =>
 
 const wait = (id: string, params: JsonObject): Json =>
   step(id, 'wait_for_event', {
-    params: { correlation_key: 'o-7', ...params },
+    // Each event is taken by one wait: runs beside each other must not take those of another.
+    params: { correlation_key: '{{instance_id}}', ...params },
     wait_for_input: { prompt: 'Go on without?' },
   });
 
-/** One and the same event, however often it is sent: its producer's id says so. */
-async function produce(world: TestEngine, eventName: string, producerEventId: string): Promise<void> {
-  const event = { id: world.nextId(), tenantId: TENANT, eventName, producerEventId, correlationKey: 'o-7' };
-  const { match } = await world.store.acceptEvent({ ...event, payload: { of: producerEventId } });
+/** One and the same event for this run, however often it is sent: its producer's id says so. */
+async function produce(
+  world: TestEngine,
+  instanceId: string,
+  eventName: string,
+  which: string,
+): Promise<void> {
+  const { match } = await world.store.acceptEvent({
+    id: world.nextId(),
+    tenantId: TENANT,
+    eventName,
+    producerEventId: `${which} of ${instanceId}`,
+    correlationKey: instanceId,
+    payload: { of: which },
+  });
   if (match?.satisfied === true) world.look(match.instanceId);
 }
 
@@ -61,11 +73,11 @@ export const scenariosBeyond: readonly Scenario[] = [
         },
         step('after', 'quick'),
       ]),
-    outside: async (world, _, elapsedMs) => {
-      await produce(world, 'packed', 'k-1');
-      if (elapsedMs >= 1000) await produce(world, 'tick', 't-1');
-      if (elapsedMs >= 2000) await produce(world, 'tick', 't-2');
-      if (elapsedMs >= 3000) await produce(world, 'paid', 'p-1');
+    outside: async (world, id, elapsedMs) => {
+      await produce(world, id, 'packed', 'k-1');
+      if (elapsedMs >= 1000) await produce(world, id, 'tick', 't-1');
+      if (elapsedMs >= 2000) await produce(world, id, 'tick', 't-2');
+      if (elapsedMs >= 3000) await produce(world, id, 'paid', 'p-1');
     },
   },
   {
