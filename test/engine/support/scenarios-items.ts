@@ -36,14 +36,14 @@ export const scenariosOfItems: readonly Scenario[] = [
           'boxes',
           'boxes',
           [
-            step('pack', 'packing', { params: { box: '{{item}}' } }),
+            step('pack', 'boxing', { params: { box: '{{item}}' } }),
             step('ask', 'quick', { wait_for_input: { prompt: 'Send {{item}}?' } }),
           ],
           { concurrency: 2, collect: true },
         ),
       ]),
     outside: async (world, instanceId, elapsedMs) => {
-      const task = elapsedMs > 1000 ? await world.poll('packing') : null;
+      const task = elapsedMs > 1000 ? await world.poll('boxing') : null;
       if (task !== null) await world.report(task, { ok: true, output: { packed: true } });
       if (elapsedMs < 2000) return;
       for (const index of [2, 0, 1]) {
