@@ -1,0 +1,3 @@
+import { describeForks } from './describe-forks.ts';
+
+describeForks('memory');
