@@ -18,7 +18,8 @@ export function readTarget(target: Target, evaluation: Evaluation): Found {
       return { kind: 'fault', fault: target.fault };
     case 'item': {
       const { items, roots } = evaluation.scope;
-      const item = items.get(target.name) ?? roots?.get(target.name);
+      // A binding may be null, and hides the root of its name all the same.
+      const item = items.has(target.name) ? items.get(target.name) : roots?.get(target.name);
       return item === undefined ? { kind: 'no_root' } : { kind: 'value', value: walk(item, target.segments) };
     }
   }
