@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { scenarios } from './support/scenarios.ts';
-import { SINGLE_FAULTS, checkSingleFault, faultless } from './support/single-fault.ts';
+import { checkSingleFault, faultless, faultsAt } from './support/single-fault.ts';
 
 /**
- * Every store call of a run is a point where the process can fail, die or freeze. Each is tried, one per run
+ * Every store call of a run is a point where the process can fail, die or freeze. Each is tried, one fault per run
  * (reliability.md 3.4). Whatever happens, the run ends as it does without faults, within lease + sweep + 30 s.
  */
 describe('one fault at any store call', () => {
@@ -13,10 +13,14 @@ describe('one fault at any store call', () => {
       const expected = await faultless(scenario);
       const points = expected.world.calls.calls.length;
       expect(points).toBeGreaterThan(5);
-      for (const kind of SINGLE_FAULTS) {
-        for (let at = 0; at < points; at += 1) await checkSingleFault(scenario, at, kind, expected);
+      let tried = 0;
+      for (let at = 0; at < points; at += 1) {
+        for (const kind of faultsAt(at, 2)) {
+          await checkSingleFault(scenario, at, kind, expected);
+          tried += 1;
+        }
       }
-      console.log(`${scenario.name}: ${points} calls x ${SINGLE_FAULTS.length} faults, all held`);
+      console.log(`${scenario.name}: ${points} calls, ${tried} faults, all held`);
     },
   );
 });

@@ -8,7 +8,7 @@ import { SINGLE_FAULTS, checkRun, checkSingleFault, faultless } from './support/
 import { DATABASES, useDatabase } from './support/sql-worlds.ts';
 import type { TestEngine } from './support/test-engine.ts';
 
-/** Points that are tried per scenario; all of them are tried over the store in memory. */
+/** Points that are tried per scenario; each of them is tried over the store in memory. */
 const SAMPLES = { PostgreSQL: 6, PGlite: 6, 'Neon over HTTP': 2 } as const;
 
 /** The same sequences, effects and promises whatever the store (DESIGN promise 6). */

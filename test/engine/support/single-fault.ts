@@ -17,6 +17,15 @@ export const SINGLE_FAULTS: readonly FaultKind[] = [
   'freeze-after',
 ];
 
+/** 1 to try each kind of fault at each call, which takes minutes; else how many calls share the kinds. */
+const SHARED_BY = process.env['STEPWELL_TEST_FAULTS_SHARED_BY'];
+
+/** The kinds of fault to try at one call: neighbouring calls share them, so that each kind meets every part of a run. */
+export function faultsAt(call: number, sharedBy: number): readonly FaultKind[] {
+  const count = SHARED_BY === undefined ? sharedBy : Number(SHARED_BY);
+  return SINGLE_FAULTS.filter((_, kind) => (call + kind) % count === 0);
+}
+
 /** Far beyond a lease, so that whoever wakes finds that the world went on. */
 const FREEZE_MS = 2.5 * LEASE_MS;
 /** DESIGN promise 3: after any crash a run goes on within lease + sweep + 30 s. */
