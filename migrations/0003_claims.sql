@@ -5,7 +5,9 @@
 -- * `i.id = ANY (ARRAY[t.id])` joins a list to a table by an index look-up per element; it cannot become a hash or merge
 --   join, which would read the whole table. It is not enough where a partial index fits the other conditions: there the
 --   ids come as one array;
--- * beside a primary key other conditions are written with IS TRUE: they filter and are no reason to choose an index.
+-- * beside a primary key other conditions are written with IS TRUE: they filter and are no reason to choose an index;
+-- * rows that are sorted, or counted by group, are read in a query of their own that ends with OFFSET 0: where sorts are
+--   off, an index that has all instances in that order looks better than the few ids.
 
 -- Claims. Each of the functions locks rows in a statement of its own, updates them in the next and reads what the turn
 -- needs in a third: at READ COMMITTED only a later statement sees what was committed while the lock was waited for.
@@ -86,22 +88,32 @@ END $$;
 -- key comes first; only the statement after it counts.
 CREATE FUNCTION stepwell.without_slot(p_ids uuid[], p_now timestamptz) RETURNS uuid[]
 LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  v_key record;
 BEGIN
-  PERFORM 1 FROM stepwell.concurrency_keys k
-  WHERE EXISTS (
-    SELECT 1 FROM stepwell.task_instances i
-    WHERE i.id = ANY (p_ids) AND i.tenant_id = k.tenant_id AND i.concurrency_key = k.concurrency_key)
-  ORDER BY k.tenant_id, k.concurrency_key
-  FOR UPDATE;
+  FOR v_key IN
+    SELECT e.tenant_id, e.concurrency_key
+    FROM (SELECT i.tenant_id, i.concurrency_key FROM stepwell.task_instances i WHERE i.id = ANY (p_ids) OFFSET 0) e
+    WHERE e.concurrency_key IS NOT NULL
+    GROUP BY e.tenant_id, e.concurrency_key
+    ORDER BY e.tenant_id, e.concurrency_key
+  LOOP
+    PERFORM 1 FROM stepwell.concurrency_keys k
+    WHERE k.tenant_id = v_key.tenant_id AND k.concurrency_key = v_key.concurrency_key FOR UPDATE;
+  END LOOP;
   RETURN (
     SELECT array_agg(c.id)
     FROM (
-      SELECT i.id, i.tenant_id, i.concurrency_key, i.max_concurrency,
-        row_number() OVER (PARTITION BY i.tenant_id, i.concurrency_key ORDER BY u.position) AS rank
-      FROM unnest(p_ids) WITH ORDINALITY AS u(id, position)
-      JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id])
-      WHERE i.concurrency_key IS NOT NULL AND i.max_concurrency IS NOT NULL
-        AND i.state = 'scheduled' AND (i.next_fire_at IS NULL OR i.next_fire_at <= p_now)
+      SELECT e.id, e.tenant_id, e.concurrency_key, e.max_concurrency,
+        row_number() OVER (PARTITION BY e.tenant_id, e.concurrency_key ORDER BY e.position) AS rank
+      FROM (
+        SELECT i.id, i.tenant_id, i.concurrency_key, i.max_concurrency, i.state, i.next_fire_at, u.position
+        FROM unnest(p_ids) WITH ORDINALITY AS u(id, position)
+        JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id])
+        OFFSET 0
+      ) e
+      WHERE e.concurrency_key IS NOT NULL AND e.max_concurrency IS NOT NULL
+        AND e.state = 'scheduled' AND (e.next_fire_at IS NULL OR e.next_fire_at <= p_now)
     ) c
     WHERE c.rank + (
       SELECT count(*) FROM stepwell.task_instances r
@@ -121,8 +133,8 @@ BEGIN
     SELECT w.id, p_now + (30000 + floor(random() * 30000)::integer) * interval '1 millisecond' AS at
     FROM (
       SELECT d.tenant_id, d.concurrency_key, min(d.max_concurrency) AS slots
-      FROM stepwell.task_instances d
-      WHERE d.id = ANY (p_ids) AND d.concurrency_key IS NOT NULL AND d.waits_for_slot AND d.next_fire_at > p_now
+      FROM (SELECT i.* FROM stepwell.task_instances i WHERE i.id = ANY (p_ids) OFFSET 0) d
+      WHERE d.concurrency_key IS NOT NULL AND d.waits_for_slot AND d.next_fire_at > p_now
       GROUP BY d.tenant_id, d.concurrency_key
     ) k
     CROSS JOIN LATERAL (
@@ -477,11 +489,16 @@ BEGIN
     SELECT array_agg(c.id ORDER BY c.position), array_agg(c.id) FILTER (WHERE c.alone)
     INTO v_ids, v_alone
     FROM (
-      SELECT i.id, u.position, i.claimed_alone OR i.suspect OR i.recovery_count > 0 OR stepwell.has_open_intent(i.id) AS alone,
-        row_number() OVER (PARTITION BY i.tenant_id ORDER BY u.position) AS of_tenant
-      FROM unnest(v_ids) WITH ORDINALITY AS u(id, position)
-      JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id])
-      WHERE i.lease_until IS NOT NULL
+      SELECT e.id, e.position, e.suspect OR stepwell.has_open_intent(e.id) AS alone,
+        row_number() OVER (PARTITION BY e.tenant_id ORDER BY e.position) AS of_tenant
+      FROM (
+        SELECT i.id, i.tenant_id, i.lease_until, u.position,
+          i.claimed_alone OR i.suspect OR i.recovery_count > 0 AS suspect
+        FROM unnest(v_ids) WITH ORDINALITY AS u(id, position)
+        JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id])
+        OFFSET 0
+      ) e
+      WHERE e.lease_until IS NOT NULL
     ) c
     WHERE p_per_tenant = 0 OR c.of_tenant <= p_per_tenant;
   END IF;
