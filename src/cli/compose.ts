@@ -121,23 +121,13 @@ function assemble(
     return engine.loop.isAlive ? null : 'engine_stopped';
   };
   const api: ApiDeps = {
-    store,
+    ...engine.deps,
     runner: engine.runner,
-    definitions: engine.deps.definitions,
-    hints: engine.deps.hints,
-    ids: engine.deps.ids,
-    clock,
-    entropy,
-    log,
-    ...seal,
     limits: {
       ...engine.deps.limits,
       ...(settings.plans === undefined ? {} : { plans: settings.plans }),
     },
-    ...(engine.deps.node === undefined ? {} : { node: engine.deps.node }),
     handlerNames: handlers.names,
-    counters: engine.deps.counters,
-    ...(engine.deps.outbox === undefined ? {} : { outbox: engine.deps.outbox }),
     settings: apiSettings(settings, options.defaultTenantId),
     service: { version, schemaVersion: SCHEMA_VERSION, notReadyReason },
     peerOf,

@@ -89,9 +89,10 @@ describe('outgoing webhooks in the engine', () => {
         const { world, received } = await runWith(single(at, kind));
         const where = `${kind} at ${at} (${calls[at]?.operation})`;
         const distinct = [...new Set(received)].toSorted();
-        expect(distinct, where).toEqual(URLS.map((url) => `${url} instance.completed`));
+        expect([where, ...distinct]).toEqual([where, ...URLS.map((url) => `${url} instance.completed`)]);
         for (const status of ['pending', 'in_flight', 'parked'] as const) {
-          expect(await world.store.listWebhookOutbox(null, status, 10), where).toEqual([]);
+          const left = await world.store.listWebhookOutbox(null, status, 10);
+          expect([where, left]).toEqual([where, []]);
         }
       }
     }

@@ -34,9 +34,10 @@ function shown(value: Settings[SettingKey]): string {
   if (value === undefined) return '';
   if (Array.isArray(value)) return value.join(',');
   if (typeof value !== 'object') return String(value);
-  if ('port' in value) return `${value.host}:${value.port}`;
-  if ('folder' in value) return `pglite:${value.folder}`;
-  return '';
+  const parts = new Map<string, unknown>(Object.entries(value));
+  const [host, port, folder] = ['host', 'port', 'folder'].map((part) => parts.get(part));
+  if (typeof host === 'string' && typeof port === 'number') return `${host}:${port}`;
+  return typeof folder === 'string' ? `pglite:${folder}` : '';
 }
 
 /** A row of the table in docs/settings.md. */

@@ -1,20 +1,12 @@
-import type { HttpEffects } from '../../ports/effects.ts';
 import type { OutboxEntry, OutboxStore } from '../../ports/store/outbox.ts';
-import type { Clock, Log } from '../../ports/system.ts';
-import { createAlarm } from '../alarm.ts';
-import type { Counters } from '../counters.ts';
+import { type Alarm, createAlarm } from '../alarm.ts';
 import type { IdSource } from '../ids.ts';
-import { untilAnswered } from '../until-answered.ts';
-import { type Sent, sendWebhook, type WebhookSettings } from './send-webhook.ts';
+import { type AttemptParts, attemptWebhook } from './attempt-webhook.ts';
+import { createLanes } from './lanes.ts';
 
-export interface WebhookSenderParts {
+export interface WebhookSenderParts extends AttemptParts {
   readonly store: Pick<OutboxStore, 'claimWebhooks' | 'claimWebhook' | 'finishWebhook'>;
-  readonly effects: HttpEffects;
-  readonly clock: Clock;
   readonly ids: IdSource;
-  readonly log: Log;
-  readonly counters: Counters;
-  readonly settings: WebhookSettings;
 }
 
 /** What came of an attempt by hand. */
@@ -39,96 +31,34 @@ export interface WebhookSender {
   stop(): Promise<void>;
 }
 
-/** To one target at once, so that a slow one has few of the process's connections. */
+/** To one target at once. */
 const PER_URL = 8;
 /** What a claim lasts beyond the time limit of an attempt. */
 const BEYOND_MS = 30_000;
-const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 3_600_000;
-/** Tries to write down what came of an attempt; then the claim runs out and the webhook is sent once more. */
-const FINISH_TRIES_MAX = 8;
 
 export function createWebhookSender(parts: WebhookSenderParts): WebhookSender {
   const { store, clock, ids, log, settings } = parts;
   const leaseMs = settings.timeoutMs + BEYOND_MS;
-  const underWay = new Map<string, number>();
-  const sending = new Set<Promise<void>>();
-  /** Targets that had as many rows for us as we could take: there are probably more. */
-  let more: ReadonlySet<string> = new Set();
-  let stopped = false;
-  let mayTake = (): boolean => !stopped;
-  let looking: Promise<void> | null = null;
-  let lookAgain = false;
-  /** On the monotonic clock: when the next retry of this process falls due. */
-  let retryAt: number | null = null;
-
+  const tell = (message: string, error: unknown): void => log.warn(message, { error: String(error) });
+  let mayTake = (): boolean => true;
   const poke = (): void => {
-    look().catch((error: unknown) => log.warn('the outbox could not be read', { error: String(error) }));
+    pass.look().catch((error: unknown) => tell('the outbox could not be read', error));
   };
   const alarm = createAlarm(clock, poke);
-
-  const begin = (entry: OutboxEntry, claimToken: string): void => {
-    underWay.set(entry.url, (underWay.get(entry.url) ?? 0) + 1);
-    const done = attempt(parts, entry, claimToken)
-      .then(({ retryAfterMs }) => {
-        if (retryAfterMs === undefined) return;
-        const at = clock.monotonicMs() + retryAfterMs;
-        retryAt = retryAt === null ? at : Math.min(retryAt, at);
-        if (!stopped) alarm.arm(retryAfterMs);
-      })
-      .catch((error: unknown) => {
-        log.warn('an attempt to deliver a webhook could not be written down', { error: String(error) });
-      })
-      .finally(() => {
-        const left = (underWay.get(entry.url) ?? 1) - 1;
-        if (left === 0) underWay.delete(entry.url);
-        else underWay.set(entry.url, left);
-        sending.delete(done);
-        if (more.has(entry.url)) poke();
-      });
-    sending.add(done);
-  };
-
-  /** One look at a time; a call during a look is one more look after it. */
-  const look = (): Promise<void> => {
-    lookAgain = true;
-    looking ??= lookWhileAsked().finally(() => {
-      looking = null;
-    });
-    return looking;
-  };
-  const lookWhileAsked = async (): Promise<void> => {
-    while (lookAgain && mayTake()) {
-      lookAgain = false;
-      const claimToken = ids.newId();
-      const taken = new Map(underWay);
-      const request = { claimToken, leaseMs, perUrl: PER_URL, underWay: Object.fromEntries(taken) };
-      const entries = await store.claimWebhooks(request);
-      for (const entry of entries) {
-        taken.set(entry.url, (taken.get(entry.url) ?? 0) + 1);
-        begin(entry, claimToken);
-      }
-      more = new Set([...taken].flatMap(([url, count]) => (count >= PER_URL ? [url] : [])));
-      lookAgain ||= [...more].some((url) => (underWay.get(url) ?? 0) < PER_URL);
-    }
-  };
-  const idle = async (): Promise<void> => {
-    while (looking !== null || sending.size > 0) {
-      await Promise.allSettled([looking, ...sending]);
-    }
-  };
+  const pass = createPass({ parts, leaseMs, alarm, poke, tell, mayTake: () => mayTake() });
 
   return {
     signs: settings.secret !== null,
     poke,
     async deliverDue(mayWait) {
-      mayTake = () => !stopped && mayWait(0);
+      mayTake = () => mayWait(0);
       for (;;) {
-        retryAt = null;
-        await look();
-        await idle();
-        const waitMs = nextRetryIn(clock, retryAt);
-        if (waitMs === null || !mayTake() || !mayWait(waitMs)) return;
+        await pass.look();
+        await pass.idle();
+        const retryAt = pass.takeRetryAt();
+        if (retryAt === null || !mayTake()) return;
+        const waitMs = Math.max(0, retryAt - clock.monotonicMs());
+        if (!mayWait(waitMs)) return;
         await new Promise<void>((resume) => {
           clock.after(waitMs, resume);
         });
@@ -138,44 +68,90 @@ export function createWebhookSender(parts: WebhookSenderParts): WebhookSender {
       const claimToken = ids.newId();
       const claimed = await store.claimWebhook({ tenantId, id, claimToken, leaseMs });
       if (claimed.status !== 'claimed') return { status: claimed.status };
-      const { sent } = await attempt(parts, claimed.entry, claimToken, { byHand: true });
+      const { sent } = await attemptWebhook(parts, claimed.entry, claimToken, { byHand: true });
       return sent.errorClass === null
         ? { status: 'delivered' }
         : { status: 'failed', message: sent.errorExcerpt ?? sent.errorClass };
     },
     async stop() {
-      stopped = true;
+      mayTake = () => false;
       alarm.disarm();
-      await idle();
+      await pass.idle();
     },
   };
 }
 
-function nextRetryIn(clock: Pick<Clock, 'monotonicMs'>, retryAt: number | null): number | null {
-  return retryAt === null ? null : Math.max(0, retryAt - clock.monotonicMs());
+/** Looks for rows and what is sent of them. */
+interface Pass {
+  /** One look at a time; a call during a look is one more look after it. */
+  look(): Promise<void>;
+  /** Resolves when nothing is looked for and nothing is on its way. */
+  idle(): Promise<void>;
+  /** On the monotonic clock: when the next retry since the last call falls due; null when there is none. */
+  takeRetryAt(): number | null;
 }
 
-/** One attempt and what it leads to: gone, tried again after 0.5, 1, 2 s and so on, or parked. */
-async function attempt(
-  { store, effects, clock, counters, settings, log }: WebhookSenderParts,
-  entry: OutboxEntry,
-  claimToken: string,
-  { byHand = false }: { readonly byHand?: boolean } = {},
-): Promise<{ readonly sent: Sent; readonly retryAfterMs?: number }> {
-  const sent = await sendWebhook(effects, clock, settings, entry);
-  const mayRetry = !byHand && sent.retry && entry.attempts < settings.maxRetries;
-  const retryAfterMs = Math.min(FIRST_RETRY_MS * 2 ** entry.attempts, LONGEST_RETRY_MS);
-  const next = mayRetry ? { retryAfterMs } : {};
-  const { retry: _retry, ...result } = sent;
-  const finish = () => store.finishWebhook({ id: entry.id, claimToken, ...result, ...next });
-  await untilAnswered(clock, finish, (tries) => tries < FINISH_TRIES_MAX);
-  if (sent.errorClass === null) {
-    counters.add('orch8_webhooks_sent_total');
-    return { sent };
-  }
-  counters.add('orch8_webhooks_failed_total');
-  if (mayRetry) return { sent, retryAfterMs };
-  counters.add('orch8_webhooks_parked_total');
-  log.warn('a webhook is parked', { webhook_id: entry.id, error_class: sent.errorClass });
-  return { sent };
+interface PassParts {
+  readonly parts: WebhookSenderParts;
+  readonly leaseMs: number;
+  readonly alarm: Alarm;
+  readonly poke: () => void;
+  readonly tell: (message: string, error: unknown) => void;
+  readonly mayTake: () => boolean;
+}
+
+function createPass({ parts, leaseMs, alarm, poke, tell, mayTake }: PassParts): Pass {
+  const { store, clock, ids } = parts;
+  const lanes = createLanes(PER_URL);
+  const sending = new Set<Promise<void>>();
+  let looking: Promise<void> | null = null;
+  let lookAgain = false;
+  let retryAt: number | null = null;
+
+  const deliver = async (entry: OutboxEntry, claimToken: string): Promise<void> => {
+    try {
+      const { retryAfterMs } = await attemptWebhook(parts, entry, claimToken);
+      if (retryAfterMs === null) return;
+      const at = clock.monotonicMs() + retryAfterMs;
+      retryAt = retryAt === null ? at : Math.min(retryAt, at);
+      if (mayTake()) alarm.arm(retryAfterMs);
+    } catch (error) {
+      tell('an attempt to deliver a webhook could not be written down', error);
+    }
+  };
+  const begin = (entry: OutboxEntry, claimToken: string): void => {
+    const done = deliver(entry, claimToken).then(() => {
+      sending.delete(done);
+      if (lanes.end(entry.url)) poke();
+    });
+    lanes.begin(entry.url);
+    sending.add(done);
+  };
+  const lookWhileAsked = async (): Promise<void> => {
+    while (lookAgain && mayTake()) {
+      lookAgain = false;
+      const claimToken = ids.newId();
+      const underWay = lanes.underWay();
+      const entries = await store.claimWebhooks({ claimToken, leaseMs, perUrl: PER_URL, underWay });
+      for (const entry of entries) begin(entry, claimToken);
+      lookAgain = lanes.looked(underWay, entries) || lookAgain;
+    }
+  };
+  return {
+    look() {
+      lookAgain = true;
+      looking ??= lookWhileAsked().finally(() => {
+        looking = null;
+      });
+      return looking;
+    },
+    async idle() {
+      while (looking !== null || sending.size > 0) await Promise.allSettled([looking, ...sending]);
+    },
+    takeRetryAt: () => {
+      const at = retryAt;
+      retryAt = null;
+      return at;
+    },
+  };
 }
