@@ -6,6 +6,7 @@ import { FILL, SCHEDULE_ID } from './large-tables.ts';
 import { FILL_BEYOND, operationsBeyond } from './operations-beyond.ts';
 import { FILL_ADMIN, operationsOfAdmin } from './operations-of-admin.ts';
 import { operationsOfChanges } from './operations-of-changes.ts';
+import { operationsOfHistory, readsOfHistory } from './operations-of-history.ts';
 import { fillItems, operationsOfItems } from './operations-of-items.ts';
 import { operationsOfTurns } from './operations-of-turns.ts';
 import { useSessions } from './sessions.ts';
@@ -18,6 +19,7 @@ function operations(scene: Scene): readonly (readonly [string, () => Promise<unk
   return [
     ...operationsOfTurns(scene),
     ...operationsOfChanges(scene),
+    ...operationsOfHistory(scene),
     ...operationsBeyond(store, held, batch[0] ?? held),
     ...operationsOfItems(store, batch[9] ?? held),
     ...operationsOfAdmin(store, held),
@@ -25,8 +27,10 @@ function operations(scene: Scene): readonly (readonly [string, () => Promise<unk
 }
 
 /** Reads of the API. They are planned anew each time, with the statistics of the hour. */
-function reads({ store, held }: Scene): readonly (readonly [string, () => Promise<unknown>])[] {
+function reads(scene: Scene): readonly (readonly [string, () => Promise<unknown>])[] {
+  const { store, held } = scene;
   return [
+    ...readsOfHistory(scene),
     ['an instance', () => store.getInstance(TENANT, held.instanceId)],
     [
       'the oldest instances that fit',
