@@ -56,6 +56,14 @@ const KINDS: readonly FaultKind[] = [
   'slow-before',
   'slow-after',
 ];
+/**
+ * A read of a handler is part of its step: on functions, one that takes as long as the invocation is the step's own
+ * timeout ([TO-3]).
+ */
+const READS_OF_STEPS: ReadonlySet<string> = new Set([
+  ...['readState', 'countState', 'eventWait', 'pendingEvents', 'getTrigger', 'findSequence', 'emitRecord'],
+  ...['getInstance', 'getFrontier', 'listNodeRows', 'listAudit'],
+]);
 /** Fewer than the deliveries and claims after which a run is given up. */
 const LOST_MAX = 8;
 const FAULTY_MS = 600_000;
@@ -157,8 +165,7 @@ function randomFaults(
       const over = now > startedAt.ms + FAULTY_MS || losses.lost >= LOST_MAX || plan.kinds.length === 0;
       if (over || !draw.chance(plan.share)) return null;
       const fault: Fault = { kind: draw.oneOf(plan.kinds), forMs: draw.below(3 * LEASE_MS) };
-      // A state read is part of its step: one that takes as long as the invocation is the step's own timeout ([TO-3]).
-      const inStep = operation === 'readState' || operation === 'countState';
+      const inStep = READS_OF_STEPS.has(operation);
       if (inStep && plan.host === 'functions' && fault.kind.startsWith('slow')) return null;
       losses.faults += 1;
       if (!fault.kind.startsWith('fail')) losses.lost += 1;

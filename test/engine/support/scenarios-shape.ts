@@ -13,7 +13,9 @@ const ANSWER_ID = '01900000-0000-7000-9000-0000000a4537';
 
 /** Accepts the one change of a scenario and answers its gate afterwards; both are safe to repeat. */
 async function change(world: TestEngine, instanceId: string, made: NewChange): Promise<void> {
-  await world.store.acceptChange({ tenantId: TENANT, instanceId, id: CHANGE_ID, expected: 0, change: made });
+  const request = { tenantId: TENANT, instanceId, id: CHANGE_ID, expected: 0, change: made };
+  const { status } = await world.store.acceptChange(request);
+  if (status === 'accepted') world.look(instanceId);
   const { shape } = await world.view(instanceId);
   if (shape === undefined || shape === null || shape.applied === 0) return;
   await world.signal(instanceId, 'custom:human_input:g', { value: 'yes' }, { signalId: ANSWER_ID });
