@@ -39,6 +39,7 @@ export async function runEngine(world: World, endsAt: number): Promise<Outcome> 
   void engine.time.track(engine.start(sequenceId, { id, data: world.data }));
   const nothingMore = async (): Promise<boolean> => {
     await pollTasks(drive);
+    await hintAtDueTime(drive);
     return false;
   };
   await engine.time.until(nothingMore, endsAt - START_AT + GRACE_MS);
@@ -56,6 +57,7 @@ interface Drive {
   readonly effects: Map<string, Effect[]>;
   readonly calls: Map<string, number>;
   readonly broken: unknown[];
+  readonly hinted: Set<number>;
 }
 
 function createDrive(world: World): Drive {
@@ -97,7 +99,7 @@ function createDrive(world: World): Drive {
     // Breakers are shared by all steps of a handler; this world is about the tree.
     settings: { sweepMs: NEVER_MS, breakers: { threshold: 1_000_000, cooldownMs: 60_000 } },
   });
-  const drive: Drive = { world, engine, effects, calls, broken: [] };
+  const drive: Drive = { world, engine, effects, calls, broken: [], hinted: new Set() };
   return drive;
 }
 
@@ -169,6 +171,26 @@ async function pollTasks(drive: Drive): Promise<void> {
     if (answer.kind === 'silent') continue;
     engine.time.at(createdAt + answer.takeMs, reporter(engine, task, answer));
   }
+}
+
+/**
+ * A hint for every due instant. The loop of a resident process may look up to 100 ms later after it found nothing to do;
+ * the reference knows no such lateness.
+ */
+async function hintAtDueTime({ engine, hinted }: Drive): Promise<void> {
+  const { dueAt } = await engine.store.nextWake();
+  if (dueAt === null || dueAt <= engine.time.now || hinted.has(dueAt)) return;
+  hinted.add(dueAt);
+  engine.time.at(dueAt, () => {
+    void engine.time.track(hintAll(engine));
+  });
+}
+
+async function hintAll(engine: TestEngine): Promise<void> {
+  const every = { namespace: null, sequenceId: null, states: [], metadata: [], limit: 100, offset: 0 };
+  const instances = await engine.store.listInstances({ tenantId: TENANT, ...every });
+  // Not awaited: what a hint begins may take time of its own.
+  for (const { id } of instances) void engine.live?.engine.runner.nudge({ tenantId: TENANT, instanceId: id });
 }
 
 function reporter(engine: TestEngine, task: WorkerTask, answer: Answer): () => void {
