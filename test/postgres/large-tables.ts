@@ -32,7 +32,8 @@ SELECT gen_random_uuid(), 'big', 'n', gen_random_uuid(), '* * * * *', 'UTC', tru
 UPDATE stepwell.task_instances i SET metadata = i.metadata || jsonb_build_object('cron_schedule_id', '${SCHEDULE_ID}')
 WHERE i.tenant_id = 'big-1' AND i.state = 'completed';
 UPDATE stepwell.task_instances i
-SET state = 'running', due_at = NULL, lease_until = now() - interval '1 s', lease_token = gen_random_uuid(), lease_owner = 'gone'
+SET state = 'running', due_at = NULL, lease_until = now() - interval '1 ms' * (i.metadata ->> 'n')::integer,
+  lease_token = gen_random_uuid(), lease_owner = 'gone'
 WHERE i.id IN (SELECT s.id FROM stepwell.task_instances s WHERE s.state = 'scheduled' AND s.tenant_id = 'big-2' LIMIT 50);
 INSERT INTO stepwell.concurrency_keys (tenant_id, concurrency_key) SELECT 'big-3', 'key-' || n FROM generate_series(1, 20000) n;
 UPDATE stepwell.task_instances i SET concurrency_key = 'key-' || (i.metadata ->> 'n'), max_concurrency = 1
