@@ -3,7 +3,7 @@ import { nextId } from '../support/turn-builder.ts';
 import type { Body, Reply } from './support/api-fixture.ts';
 import { type BackendName, useBackend } from './support/backends.ts';
 import { createLiveApi, type LiveApi } from './support/live-api.ts';
-import { createRunCalls, says, step } from './support/run-calls.ts';
+import { createRunCalls, gate, says, step } from './support/run-calls.ts';
 
 let api: LiveApi;
 

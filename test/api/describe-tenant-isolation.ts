@@ -4,8 +4,7 @@ import { ROUTES } from '../../src/api/routes/routes.ts';
 import { nextId } from '../support/turn-builder.ts';
 import { type ApiFixture, createFixture, OTHER_TENANT, TENANT } from './support/api-fixture.ts';
 import { type BackendName, useBackend } from './support/backends.ts';
-import { published } from './support/documents.ts';
-import { ended, waitingForAnswer, waitingForWorker } from './support/seeded-runs.ts';
+import { canaries, type Owned, type Place } from './support/canaries.ts';
 
 /**
  * Every route is called as another tenant with ids that exist, and with ids that do not: both answers must be the same.
@@ -23,7 +22,25 @@ const BODIES: Readonly<Record<string, object>> = {
   'PUT /cron/{id}': { enabled: false },
   'PATCH /sessions/{id}/data': { data: 'stolen' },
   'PATCH /sessions/{id}/state': { state: 'expired' },
+  'POST /instances/dlq/groups/{fingerprint}/retry': { mode: 'sample' },
+  'POST /instances/{id}/inject-blocks': { blocks: [{ type: 'step', id: 'stolen', handler: 'noop' }] },
+  'POST /instances/{id}/checkpoints': { checkpoint_data: 'stolen' },
+  'POST /instances/{id}/checkpoints/prune': { keep: 0 },
+  'POST /instances/{id}/resume-from/{block_id}': {},
+  'POST /instances/{id}/fork': { from_block_id: 'first' },
+  'PATCH /instances/{id}/budget': { max_steps: 1 },
+  'PATCH /credentials/{id}': { name: 'stolen' },
+  'PUT /tenants/{tenant}/rate-limits/{key}': { max_count: 0, window_seconds: 1 },
+  'POST /pools/{id}/resources': { resource_key: 'stolen', name: 'stolen' },
+  'PUT /pools/{id}/resources/{rid}': { enabled: false },
 };
+
+const QUERIES: Readonly<Record<string, string>> = {
+  'GET /instances/{id}/fork-preview': '?from_block_id=first',
+};
+
+/** Never ends, so it has a test of its own among those of the streams. */
+const ENDLESS = '/changes/stream';
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
 const withParameter = ROUTES.filter((route) => route.path.includes('{') && route.access === 'tenant');
@@ -33,61 +50,27 @@ export function describeTenantIsolation(backendName: BackendName): void {
   describe('ids of another tenant', () => {
     const backend = useBackend(backendName);
     let api: ApiFixture;
-    /** Ids of the owner by the folder of the route that takes them. */
-    let owned: Readonly<Record<string, readonly string[]>>;
+    let owned: Owned;
     let before: unknown;
 
     beforeAll(async () => {
       api = createFixture({}, { store: (await backend.fresh()).store });
-      const sequence = await published(api, { name: 'canary-sequence' });
-      const task = await waitingForWorker(api);
-      await api.call('POST', '/workers/tasks/poll', {
-        body: { handler_name: 'parcel_lookup', worker_id: 'w-1' },
-      });
-      const slug = 'canary-trigger';
-      const trigger = { slug, sequence_name: 'canary-sequence', tenant_id: TENANT, namespace: 'fulfilment' };
-      await api.call('POST', '/triggers', { body: trigger });
-      const cron = {
-        tenant_id: TENANT,
-        namespace: 'fulfilment',
-        sequence_id: sequence,
-        cron_expr: '0 9 * * *',
-      };
-      const schedule = await api.call('POST', '/cron', { body: cron });
-      const session = await api.call('POST', '/sessions', {
-        body: { tenant_id: TENANT, session_key: 'canary' },
-      });
-      const rule = { tenant_id: TENANT, handler_name: 'canary', queue_override: 'canary' };
-      const routing = await api.call('POST', '/routing-rules', { body: rule });
-      owned = {
-        'routing-rules': [routing.body.id],
-        sequences: [sequence],
-        instances: [
-          task.id,
-          await waitingForAnswer(api),
-          await ended(api, 'failed'),
-          await ended(api, 'completed'),
-        ],
-        workers: [task.taskId],
-        triggers: [slug],
-        cron: [schedule.body.id],
-        sessions: [session.body.id],
-      };
+      owned = await canaries(api);
       before = await api.footprint();
     });
 
     it.each(withParameter.map((route) => [nameOf(route), route] as const))(
       'are answered by %s like ids that do not exist',
       async (name, route) => {
-        const ids = owned[route.path.split('/')[1] ?? ''] ?? [];
-        expect(ids.length).toBeGreaterThan(0);
+        const places = owned[route.path.split('/')[1] ?? ''] ?? [];
+        expect(places.length).toBeGreaterThan(0);
         expect(route.body.kind !== 'json' || Object.hasOwn(BODIES, name)).toBe(true);
-        for (const id of ids) {
-          const unknown = route.path.includes('{slug}') ? 'unknown-trigger' : nextId();
-          const [theirs, nobodys] = await Promise.all([call(route, id), call(route, unknown)]);
+        for (const place of places) {
+          const nowhere = unknownPlace(place);
+          const [theirs, nobodys] = await Promise.all([call(route, place), call(route, nowhere)]);
           expect(nobodys.status).toBe(404);
           expect(theirs.status).toBe(404);
-          expect(theirs.text.replaceAll(id, '<id>')).toBe(nobodys.text.replaceAll(unknown, '<id>'));
+          expect(withoutIds(theirs.text, place)).toBe(withoutIds(nobodys.text, nowhere));
           expect([...theirs.headers.keys()]).toEqual([...nobodys.headers.keys()]);
         }
         expect(await api.footprint()).toEqual(before);
@@ -96,17 +79,45 @@ export function describeTenantIsolation(backendName: BackendName): void {
 
     it.each(
       ROUTES.filter(
-        (route) => route.method === 'GET' && !route.path.includes('{') && route.access === 'tenant',
+        ({ method, path, access }) =>
+          method === 'GET' && !path.includes('{') && path !== ENDLESS && access === 'tenant',
       ).map((route) => [nameOf(route), route] as const),
     )('never show up in %s', async (_name, route) => {
       const query = `?tenant_id=${TENANT}&namespace=fulfilment&name=canary-sequence`;
       const { text } = await api.send('GET', `/api/v1${route.path}${query}`, { tenant: OTHER_TENANT });
-      for (const id of Object.values(owned).flat()) expect(text).not.toContain(id);
+      const ids = Object.values(owned).flatMap((places) => places.flatMap(({ id }) => id ?? []));
+      for (const id of ids) expect(text).not.toContain(id);
       expect(text.replace(/not found: sequence canary-sequence/, '')).not.toContain('canary');
     });
 
+    it.each(['/sequences/migrate-instance', '/sequences/migrate-instance/preview'])(
+      'cannot be migrated by %s, nor migrated to',
+      async (path) => {
+        const [sequence] = owned['sequences'] ?? [];
+        const [instance] = owned['instances'] ?? [];
+        const body = { instance_id: instance?.['id'], target_sequence_id: sequence?.['id'] };
+        const reply = await api.call('POST', path, { body, tenant: OTHER_TENANT });
+        expect(reply).toMatchObject({
+          status: 404,
+          body: { error: `not found: instance ${body.instance_id}` },
+        });
+        expect(await api.footprint()).toEqual(before);
+      },
+    );
+
+    it.each([
+      ['PATCH', '/instances/bulk/state', { state: 'cancelled' }],
+      ['PATCH', '/instances/bulk/reschedule', { offset_secs: 60 }],
+      ['POST', '/instances/batch-action', { action: 'cancel' }],
+    ])('are not met by %s %s', async (method, path, body) => {
+      const filter = { tenant_id: TENANT, namespace: 'fulfilment' };
+      const reply = await api.call(method, path, { body: { filter, ...body }, tenant: OTHER_TENANT });
+      expect(reply.status === 403 || reply.body.count === 0 || reply.body.matched === 0).toBe(true);
+      expect(await api.footprint()).toEqual(before);
+    });
+
     it('do not start, and do not fit into a batch', async () => {
-      const [sequenceId = ''] = owned['sequences'] ?? [];
+      const sequenceId = owned['sequences']?.[0]?.['id'] ?? '';
       const body = { sequence_id: sequenceId, tenant_id: OTHER_TENANT, namespace: 'n' };
       const single = await api.call('POST', '/instances', { body, tenant: OTHER_TENANT });
       expect(single).toMatchObject({ status: 404, body: { error: `not found: sequence ${sequenceId}` } });
@@ -120,19 +131,31 @@ export function describeTenantIsolation(backendName: BackendName): void {
 
     it('are found by their own tenant, and by an administrator without one', async () => {
       const free = createFixture({ requireTenantHeader: false }, { store: api.store });
-      for (const id of owned['instances'] ?? []) {
+      for (const { id } of owned['instances'] ?? []) {
         expect((await api.call('GET', `/instances/${id}`)).status).toBe(200);
         expect((await free.call('GET', `/instances/${id}`, { tenant: null })).status).toBe(200);
       }
     });
 
-    function call(route: Route, id: string) {
-      const path = `/api/v1${route.path.replace(/\{\w+\}/, id)}`;
-      return api.send(route.method, path, {
+    function call(route: Route, place: Place) {
+      const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => place[name] ?? 'missing');
+      const name = nameOf(route);
+      return api.send(route.method, `/api/v1${path}${QUERIES[name] ?? ''}`, {
         tenant: OTHER_TENANT,
         headers: { 'x-request-id': 'same' },
-        ...(route.body.kind === 'json' ? { body: BODIES[nameOf(route)] } : {}),
+        ...(route.body.kind === 'json' ? { body: BODIES[name] } : {}),
       });
     }
   });
+}
+
+/** The same parameters with ids that nobody has; the block stays, since it is no id. */
+function unknownPlace(place: Place): Place {
+  return Object.fromEntries(
+    Object.entries(place).map(([name, value]) => [name, name === 'block_id' ? value : nextId()]),
+  );
+}
+
+function withoutIds(text: string, place: Place): string {
+  return Object.values(place).reduce((rest, value) => rest.replaceAll(value, '<id>'), text);
 }

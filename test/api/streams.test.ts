@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import { nextId } from '../support/turn-builder.ts';
+import { OTHER_TENANT, TENANT } from './support/api-fixture.ts';
 import { useBackend } from './support/backends.ts';
 import { published, startBody } from './support/documents.ts';
 import { createLiveApi, type LiveApi } from './support/live-api.ts';
@@ -118,6 +119,15 @@ describe('streams', () => {
       has_more: false,
     });
     expect((await stream('/changes/stream', { 'last-event-id': change?.id ?? '' })).events).toEqual([]);
+  });
+
+  it('tell another tenant nothing, whatever tenant it asks for', async () => {
+    await open();
+    await start([nap('rest', 3000)]);
+    const reply = await api.send('GET', `/api/v1/changes/stream?tenant_id=${TENANT}`, {
+      tenant: OTHER_TENANT,
+    });
+    expect([reply.status, readEvents(reply.text)]).toEqual([200, []]);
   });
 });
 

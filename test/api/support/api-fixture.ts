@@ -184,6 +184,7 @@ async function footprintOf(store: Store): Promise<unknown> {
   const page = { limit: 1000, offset: 0 };
   const everything = { tenantId: null, namespace: null, ...page };
   const instances = await store.listInstances({ ...everything, sequenceId: null, states: [], metadata: [] });
+  const pools = await store.listPools(null, 1000);
   const tasks = await store.listTasks({
     ...everything,
     states: [],
@@ -203,5 +204,12 @@ async function footprintOf(store: Store): Promise<unknown> {
     tasks,
     attempts: await Promise.all(tasks.map(({ id }) => store.listTaskEvents(null, id, 1000))),
     workers: await store.listWorkers(null, 60_000, true),
+    checkpoints: await Promise.all(instances.map(({ id }) => store.listCheckpoints(null, id, 1000))),
+    events: await store.listEvents({ tenantId: null, status: null, limit: 1000 }),
+    credentials: await store.listCredentials(null, 1000),
+    rates: await store.listRateLimits(null, 1000),
+    breakers: await store.listBreakers(null, 1000),
+    pools: await Promise.all(pools.map(async (pool) => [pool, await store.listResources(null, pool.id)])),
+    routingRules: await store.listRoutingRules(null, 1000),
   };
 }

@@ -22,16 +22,16 @@ export const gate = (id: string): JsonObject => step(id, { wait_for_input: { pro
 
 export interface RunCalls {
   /** Publishes a sequence of these blocks and starts an instance of it. */
-  start(blocks: readonly JsonObject[], overrides?: JsonObject): Promise<string>;
-  get(path: string): Promise<Body>;
-  post(path: string, body?: unknown): Promise<Reply>;
-  resume(id: string, block: string, body?: unknown): Promise<Reply>;
+  readonly start: (blocks: readonly JsonObject[], overrides?: JsonObject) => Promise<string>;
+  readonly get: (path: string) => Promise<Body>;
+  readonly post: (path: string, body?: unknown) => Promise<Reply>;
+  readonly resume: (id: string, block: string, body?: unknown) => Promise<Reply>;
   /** Block and pass of every output. */
-  shown(id: string): Promise<readonly string[]>;
+  readonly shown: (id: string) => Promise<readonly string[]>;
   /** State of every block of the tree. */
-  treeOf(id: string): Promise<Record<string, string>>;
-  signal(id: string, type: unknown, payload?: unknown): Promise<Reply>;
-  expectVerified(id: string): Promise<void>;
+  readonly treeOf: (id: string) => Promise<Record<string, string>>;
+  readonly signal: (id: string, type: unknown, payload?: unknown) => Promise<Reply>;
+  readonly expectVerified: (id: string) => Promise<void>;
 }
 
 /** Calls to the API that `current` answers at the time of each call. */

@@ -44,7 +44,9 @@ export function createStillRunner(store: Store): StillRunner {
       runner.nudged.push(target);
       return Promise.resolve();
     },
-    resume: () => Promise.resolve({ status: 'busy' }),
+    resume: async ({ tenantId, instanceId }) => ({
+      status: (await store.getInstance(tenantId, instanceId)) === null ? 'not_found' : 'busy',
+    }),
     operate: async ({ tenantId, instanceId }, operation) => {
       const instance = await store.getInstance(tenantId, instanceId);
       if (instance === null) return { status: 'not_found' };
