@@ -3,7 +3,7 @@ import type { Frame, Leaf } from '../core/run/frame.ts';
 import { compareIterations } from '../core/run/iteration-order.ts';
 import { currentList, innerIteration, type Plan } from '../core/run/plan.ts';
 import type { WorkerTask } from '../ports/store/accept.ts';
-import { type Json, isJsonObject } from '../core/json.ts';
+import { canonicalJson, type Json, isJsonObject } from '../core/json.ts';
 import type { Frontier } from '../ports/store/reads.ts';
 import type { Wait } from './explanation.ts';
 
@@ -31,7 +31,10 @@ function pauseDetail(reason: Json | undefined, breach: Json | undefined): string
   if (typeof reason !== 'string') return 'is paused';
   if (reason !== 'budget_exceeded' || !isJsonObject(breach)) return `is paused (${reason})`;
   const { limit = null, limit_value: cap = null, actual = null } = breach;
-  return `is paused: its budget ${limit} of ${cap} is exceeded (${actual})`;
+  const shown = [limit, cap, actual].map((value) =>
+    typeof value === 'string' ? value : canonicalJson(value),
+  );
+  return `is paused: its budget ${shown[0]} of ${shown[1]} is exceeded (${shown[2]})`;
 }
 
 /** What the instance as a whole waits for: its lease, or the turn that claims it. */
@@ -82,32 +85,9 @@ function waitOfLeaf(
     case 'send_window':
       return wait('timer', id, iteration, since, wakeAt, 'waits until its send window opens');
     case 'rate_limit':
-      return wait(
-        'limit',
-        id,
-        iteration,
-        since,
-        wakeAt,
-        `waits for a token of the rate limit '${leaf.limit ?? ''}'`,
-      );
     case 'breaker':
-      return wait(
-        'limit',
-        id,
-        iteration,
-        since,
-        wakeAt,
-        `waits because the circuit breaker of '${leaf.limit ?? ''}' is open`,
-      );
     case 'pool':
-      return wait(
-        'limit',
-        id,
-        iteration,
-        since,
-        wakeAt,
-        `waits because the pool '${leaf.limit ?? ''}' is exhausted`,
-      );
+      return wait('limit', id, iteration, since, wakeAt, limitDetail(reason, leaf.limit ?? ''));
     case 'retry':
       return wait('timer', id, iteration, since, wakeAt, `waits for try ${leaf.attempt + 1} after a failure`);
     case 'handler':
@@ -129,6 +109,17 @@ function waitOfLeaf(
       );
     case 'event':
       return wait('event', id, iteration, since, wakeAt, 'waits for an event');
+  }
+}
+
+function limitDetail(reason: 'rate_limit' | 'breaker' | 'pool', name: string): string {
+  switch (reason) {
+    case 'rate_limit':
+      return `waits for a token of the rate limit '${name}'`;
+    case 'breaker':
+      return `waits because the circuit breaker of '${name}' is open`;
+    case 'pool':
+      return `waits because the pool '${name}' is exhausted`;
   }
 }
 

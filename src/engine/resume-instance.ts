@@ -72,7 +72,13 @@ export function refusalOf({ reason, message }: Refused): ReturnType<typeof refus
       return refuse('payload_too_large', message, { code: 'context_too_large' });
     case 'invalid_output':
       return refuse('unprocessable_entity', message, { code: 'output_schema_violation' });
-    default:
+    case 'bad_iteration':
+    case 'not_a_leaf':
+    case 'not_reached':
+    case 'not_retained':
+    case 'rolled_back':
+    case 'set_aside':
+    case 'unknown_block':
       return refuse('invalid_argument', message, { code: reason });
   }
 }

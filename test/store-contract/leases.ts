@@ -101,7 +101,11 @@ export function describeLeases(makeStore: MakeStore): void {
   });
 
   it('nextWake answers null when nothing is to come', async () => {
-    expect(await world.store.nextWake()).toMatchObject({ now: await world.now(), dueAt: null, leaseUntil: null });
+    expect(await world.store.nextWake()).toMatchObject({
+      now: await world.now(),
+      dueAt: null,
+      leaseUntil: null,
+    });
   });
 
   it('nextWake answers the least due time of the free ones and the least lease end (DESIGN 5)', async () => {

@@ -1,6 +1,6 @@
 import type { Played } from './play.ts';
 
-export const STEPS = {
+const STEPS = {
   before_step: { handler: 'effect:trace', params: { text: '{{data.who}}' } },
   after_step: { handler: 'effect:trace' },
 };

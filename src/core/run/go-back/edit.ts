@@ -51,7 +51,7 @@ export function applyEdit(draft: Draft, target: Target, edit: Edit): Refused | n
 }
 
 /** The frame of the list in which the target stands. */
-export function listKey({ levels }: Target): string {
+function listKey({ levels }: Target): string {
   const level = levels.at(-1);
   const outer = levels.at(-2);
   if (level === undefined || level.owner === null)

@@ -65,7 +65,10 @@ function freshDetail({ owner, listIndex }: Level): FrameDetail {
       return FRESH_SAGA;
     case 'for_each':
       return EMPTY;
-    default:
+    case 'cancellation_scope':
+    case 'step':
+    case 'sub_sequence':
+    case undefined:
       return { kind: 'cancellation_scope' };
   }
 }
@@ -88,7 +91,16 @@ function openDetail(
       const failedKey = `${detail.snapshotKey ?? ''}.failed.${runNo}`;
       return { ...detail, next: Math.max(detail.next, (pass ?? 0) + 1), failedKey };
     }
-    default:
+    case 'a_b_split':
+    case 'branch':
+    case 'cancellation_scope':
+    case 'item':
+    case 'parallel':
+    case 'race':
+    case 'root':
+    case 'router':
+    case 'saga':
+    case 'try_catch':
       return detail;
   }
 }

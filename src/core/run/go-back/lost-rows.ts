@@ -1,5 +1,5 @@
 import type { Block } from '../../definition/document.ts';
-import { member } from '../../json.ts';
+import { isJsonObject, member } from '../../json.ts';
 import type { HistoryRow } from '../fold/history-row.ts';
 import type { Fold } from '../fold/list-frame.ts';
 import { numberIn, recordKey } from '../fold/records.ts';
@@ -55,7 +55,15 @@ function createRestore(kept: Fold, latest: Latest): (block: Block, iteration: st
         const last = passPath(iteration, block.id, Math.max(0, passes - 1));
         return [...own, ...block.body.flatMap((inner) => restore(inner, last))];
       }
-      default:
+      case 'a_b_split':
+      case 'cancellation_scope':
+      case 'parallel':
+      case 'race':
+      case 'router':
+      case 'saga':
+      case 'step':
+      case 'sub_sequence':
+      case 'try_catch':
         return [
           ...(block.type === 'a_b_split' ? missing(kept, latest, { block, iteration }, 0) : []),
           ...listsOf(block)
@@ -128,6 +136,6 @@ function passedOver(fold: Fold, block: Block, iteration: string): Row {
   const end = fold.records.endOf(block.id, iteration);
   const row = { blockId: block.id, iteration, kind: 'node' as const };
   if (end === undefined) return { ...row, attempt: 0, output: { state: 'skipped' }, startedAt: null };
-  const output = typeof end.output === 'object' && end.output !== null ? end.output : {};
+  const output = isJsonObject(end.output) ? end.output : {};
   return { ...row, attempt: end.attempt, output: { ...output, passed_over: true }, startedAt: end.startedAt };
 }

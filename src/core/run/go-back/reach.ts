@@ -33,7 +33,7 @@ function lastPassOf(detail: FrameDetail): number {
 }
 
 /** What a composite has decided in a pass, also when it is over; null when it was not entered. */
-export function detailOf(fold: Fold, block: Block, iteration: string): FrameDetail | null {
+function detailOf(fold: Fold, block: Block, iteration: string): FrameDetail | null {
   if (block.type === 'step' || block.type === 'sub_sequence') return null;
   const end = fold.records.endOf(block.id, iteration);
   if (end === undefined && !fold.records.isTouched(block.id, iteration)) return null;
@@ -97,7 +97,13 @@ function inOwner(stand: Stand, target: Target, level: Level): Refused | null {
     case 'for_each':
     case 'fan_out':
       return inPass(stand, target, level, { detail, iteration });
-    default:
+    case 'branch':
+    case 'cancellation_scope':
+    case 'item':
+    case 'parallel':
+    case 'race':
+    case 'root':
+    case undefined:
       return null;
   }
 }

@@ -56,7 +56,12 @@ function inOtherList(level: Level, { listIndex }: PlanNode, path: string): Side 
       return listIndex === level.listIndex ? null : listIndex < level.listIndex ? 'before' : 'after';
     case 'saga':
       return listIndex === level.listIndex ? null : inSaga(level.listIndex, listIndex);
-    default:
+    case 'a_b_split':
+    case 'cancellation_scope':
+    case 'router':
+    case 'step':
+    case 'sub_sequence':
+    case undefined:
       return listIndex === level.listIndex ? null : 'after';
   }
 }

@@ -76,14 +76,7 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
     case 'broken':
       return failLeaf(draft, place, leaf, templateError(cached.message));
     case 'hit':
-      // What a dry run has cached may be a stub. The hit counts as an attempt for the trace ([CACHE-2]).
-      return settleAttempt(
-        draft,
-        place,
-        block,
-        { ...withCacheKey(leaf, null), dispatchedAt: draft.env.now },
-        { ok: true, output: cached.value, stub: draft.record.dryRun },
-      );
+      return settleHit(draft, place, block, leaf, cached.value);
     case 'off':
     case 'miss':
       return execute(draft, place, block, withCacheKey(leaf, cached.kind === 'miss' ? cached.key : null), {
@@ -95,6 +88,12 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
         takes,
       });
   }
+}
+
+/** What a dry run has cached may be a stub. The hit counts as an attempt for the trace ([CACHE-2]). */
+function settleHit(draft: Draft, place: Place, block: StepBlock, leaf: Leaf, value: Json): Outcome {
+  const hit = { ...withCacheKey(leaf, null), dispatchedAt: draft.env.now };
+  return settleAttempt(draft, place, block, hit, { ok: true, output: value, stub: draft.record.dryRun });
 }
 
 function templateError(message: string): Failure {
