@@ -1,7 +1,7 @@
 import { traceIntents } from '../../../src/core/run/interceptors/traces.ts';
-import { advance, beginCall, finishCall, noteLateResult } from '../../../src/core/run/advance.ts';
+import { advance, beginCall, finishCall } from '../../../src/core/run/advance.ts';
 import type { Settle } from '../../../src/core/run/changes.ts';
-import type { Dispatch, Draft } from '../../../src/core/run/draft.ts';
+import type { Dispatch } from '../../../src/core/run/draft.ts';
 import { applyFacts } from '../../../src/core/run/facts.ts';
 import { endHooks, settleHooks } from '../../../src/core/run/hooks/end-hooks.ts';
 import { nextHook } from '../../../src/core/run/hooks/next-hook.ts';
@@ -16,7 +16,7 @@ import { callHandler } from './calls.ts';
 import { checkCommitted } from './checks.ts';
 import { isFirstTry, onlyRepeatsIntents } from './crashes.ts';
 import { callWithBefore, invoke } from './invoke.ts';
-import type { Answer } from './script.ts';
+import { dropCall, type Running, takeFinished, type TurnState } from './running-calls.ts';
 import { claimedDraft } from './shape.ts';
 import { LEASE_MS, type World } from './world.ts';
 
@@ -24,24 +24,6 @@ const ROUNDS_MAX = 3000;
 const TURNS_MAX = 3000;
 /** After ten a leaf is given up (RULINGS A19): that is not what the crashes are for, so they end before. */
 const REDELIVERIES_MAX = 7;
-
-interface Running {
-  readonly dispatch: Dispatch;
-  readonly answer: Answer;
-  readonly finishAt: number;
-}
-
-/** What a turn holds besides its draft; a crash forgets all of it. */
-interface TurnState {
-  readonly world: World;
-  readonly claim: Claim;
-  readonly draft: Draft;
-  readonly running: Map<string, Running>;
-  rev: number;
-  seenSeq: number;
-  mayRun: boolean;
-  committedOnce: boolean;
-}
 
 export type TurnEnd = 'settled' | 'crashed';
 
@@ -206,23 +188,6 @@ async function startReady(state: TurnState, ready: readonly Dispatch[]): Promise
     beginCall(draft, dispatch);
     state.running.set(dispatch.frameKey, { dispatch, answer, finishAt: at });
   }
-}
-
-function takeFinished(state: TurnState): void {
-  const { draft, running, world } = state;
-  const over = [...running.values()].filter((done) => done.finishAt <= world.now);
-  for (const { dispatch, answer } of over.sort((a, b) => a.finishAt - b.finishAt)) {
-    // An earlier answer of the same round may have cancelled this call.
-    if (!running.delete(dispatch.frameKey)) continue;
-    finishCall(draft, dispatch, answer);
-  }
-}
-
-function dropCall(state: TurnState, key: string): void {
-  const call = state.running.get(key);
-  if (call === undefined) return;
-  state.running.delete(key);
-  noteLateResult(state.draft, call.dispatch, null);
 }
 
 /** Runs turns of all instances that are due and that nobody holds, one after the other. */
