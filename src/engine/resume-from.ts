@@ -72,7 +72,8 @@ async function goBack(deps: TurnDeps, held: Held, order: ResumeOrder): Promise<R
   if (hasHooksToRun(hooks) || (!isTerminal(state) && cancelRequestedAt !== null)) return { status: 'busy' };
   const facts = await takeFacts(deps, held);
   if (facts !== 'none') return facts === 'taken' ? 'again' : { status: 'busy' };
-  const history = await deps.store.getHistory(claim.tenantId, claim.instanceId);
+  const read = () => deps.store.getHistory(claim.tenantId, claim.instanceId);
+  const history = await untilAnswered(deps.clock, read, (attempts) => attempts < TRIES_MAX);
   if (history === null) return { status: 'not_found' };
   if (history.instance.rev !== claim.instance.rev) return 'again';
   const draft = await draftAt(deps, held);
