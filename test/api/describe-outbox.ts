@@ -138,6 +138,7 @@ export function describeOutboxOverHttp(backendName: BackendName): void {
       expect(refused).toMatchObject({ status: 502, body: { code: 'bad_gateway' } });
       expect(refused.body.error).toMatch(/^bad gateway: /);
       expect(await get('/webhooks/outbox')).toMatchObject([{ id: parked.id, attempts: 5 }]);
+      expect(await metric('parked')).toBe(1);
       answers = () => answer(204);
       expect(await api.call('POST', `${path}/redeliver`)).toMatchObject({
         status: 200,

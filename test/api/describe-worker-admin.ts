@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { nextId } from '../support/turn-builder.ts';
 import { type ApiFixture, type Body, createFixture, OTHER_TENANT, TENANT } from './support/api-fixture.ts';
 import { type BackendName, useBackend } from './support/backends.ts';
+import { published, startBody } from './support/documents.ts';
+import { createLiveApi } from './support/live-api.ts';
 import { waitingForWorker } from './support/seeded-runs.ts';
 
 const ROOT = 'root-key-of-the-tests';
@@ -192,6 +194,36 @@ export function describeWorkerAdminOverHttp(backendName: BackendName): void {
 /** Registers the tests of http-api.md 25 over one kind of store. */
 export function describeCluster(backendName: BackendName): void {
   const backend = useBackend(backendName);
+
+  it('a drained process is not ready and begins nothing more; another one goes on', async () => {
+    const underTest = await backend.fresh();
+    const node = { name: 'north', beatMs: 5000, silentMs: 120_000, reapEveryMs: 60_000 };
+    const api = createLiveApi(underTest, {}, { engine: { node } });
+    const sequence = await published(api as never, { name: `s-${nextId()}` });
+    const start = async (): Promise<string> =>
+      (await api.call('POST', '/instances', { body: startBody(sequence) })).body.id;
+    await api.until(await start(), 'completed');
+    expect((await api.call('GET', '/health/ready')).status).toBe(200);
+    const [{ id }] = (await api.call('GET', '/cluster/nodes')).body;
+    expect((await api.call('POST', `/cluster/nodes/${id}/drain`)).status).toBe(200);
+    expect(await api.call('GET', '/health/ready')).toMatchObject({
+      status: 503,
+      body: { status: 'not_ready', reason: 'draining' },
+    });
+    const left = await start();
+    await api.time.pass(180_000);
+    expect((await api.call('GET', `/instances/${left}`)).body.state).toBe('scheduled');
+    await api.stop();
+    const other = createLiveApi(underTest, {}, { engine: { node: { ...node, name: 'south' } } });
+    other.time.now = api.time.now;
+    await other.until(left, 'completed');
+    const nodes: readonly Body[] = (await other.call('GET', '/cluster/nodes')).body;
+    expect(nodes.map(({ name, status }) => [name, status])).toEqual([
+      ['south', 'active'],
+      ['north', 'stopped'],
+    ]);
+    await other.stop();
+  });
 
   it('nodes are listed and drained by administrators only', async () => {
     const { store } = await backend.fresh();

@@ -38,7 +38,7 @@ export async function attemptWebhook(
     return { sent, retryAfterMs };
   }
   counters.add('orch8_webhooks_failed_total');
-  if (retryAfterMs === null) {
+  if (retryAfterMs === null && !byHand) {
     counters.add('orch8_webhooks_parked_total');
     log.warn('a webhook is parked', { webhook_id: entry.id, error_class: sent.errorClass });
   }
