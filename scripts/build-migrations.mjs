@@ -11,7 +11,7 @@ const versionTarget = new URL('../src/adapters/postgres/schema-version.generated
 export function migrationsModule() {
   const entries = migrationNames().map((name) => {
     const sql = readFileSync(new URL(name, folder), 'utf8');
-    return `  {\n    version: ${Number(name.slice(0, 4))},\n    name: '${name.replace('.sql', '')}',\n    sql: ${JSON.stringify(sql)},\n  },`;
+    return `  {\n    version: ${Number(name.slice(0, 4))},\n    name: '${name.replace('.sql', '')}',\n    sql: ${literal(sql)},\n  },`;
   });
   return [
     '// Generated from migrations/*.sql by scripts/build-migrations.mjs; changed there and nowhere else.',
@@ -48,4 +48,13 @@ function migrationNames() {
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   writeFileSync(target, migrationsModule());
   writeFileSync(versionTarget, schemaVersionModule());
+}
+
+/** A string as the formatter wants it: in single quotes unless these would have to be escaped more often. */
+function literal(text) {
+  const inside = JSON.stringify(text).slice(1, -1);
+  const count = (quote) => text.split(quote).length - 1;
+  return count("'") > count('"')
+    ? `"${inside}"`
+    : `'${inside.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }

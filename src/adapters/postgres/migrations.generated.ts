@@ -66,7 +66,7 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     version: 12,
     name: '0012_hooks',
-    sql: "-- What runs around the steps of a run (chapter 18). Cleanup hooks are a column of the instance (hooks_pending in 0001):\n-- while it says that a hook is due the ended instance has a due time, and the claims find it by their own index.\n-- SLA alerts need no table either: a run that rests is due at its next alert at the latest.\n\nCALL stepwell.protect_new();\n",
+    sql: '-- What runs around the steps of a run (chapter 18). Cleanup hooks are a column of the instance (hooks_pending in 0001):\n-- while it says that a hook is due the ended instance has a due time, and the claims find it by their own index.\n-- SLA alerts need no table either: a run that rests is due at its next alert at the latest.\n\nCALL stepwell.protect_new();\n',
   },
   {
     version: 13,
