@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HistoryRow } from '../../src/core/run/fold/history-row.ts';
+import { foldRun } from '../../src/core/run/fold/fold-run.ts';
 import { verifyRun } from '../../src/core/run/fold/verify-run.ts';
 import type { Frame } from '../../src/core/run/frame.ts';
 import type { Plan } from '../../src/core/run/plan.ts';
@@ -74,6 +75,15 @@ describe('verifying a run against its rows', () => {
     expect(verified(stored, { rows })).toEqual([
       expect.stringMatching(/^the root list: stored .*"cursor":1/),
     ]);
+  });
+
+  it('folds a leaf that has a row as over, whatever its frame says: the row wins (RULINGS B2) [MEMO-3]', async () => {
+    const { history, plan } = await storedOf({ blocks: [step('a'), step('b')], on: { b: fails('no') } });
+    const { instance, rows } = history;
+    const behind = history.frames.map((frame): Frame => ({ ...frame, cursor: 0, leaf: null }));
+    const folded = foldRun({ plan, instance, rows });
+    expect(folded.map(({ cursor, leaf }) => [cursor, leaf?.state])).toEqual([[1, 'failed']]);
+    expect(verified({ history, plan }, { frames: behind })).toHaveLength(1);
   });
 
   it('finds a pass that was miscounted, and an end that was told otherwise (RULINGS B2, [LOOP-5])', async () => {

@@ -15,7 +15,7 @@ export function describeAroundSteps(makeStore: MakeStore): void {
     await expectRejected(world.store.commit([again]));
   });
 
-  it('frames keep which attempt is traced and what was alerted [INT-2] [SLA-1]', async () => {
+  it('frames keep which attempt is traced, what was alerted and whose outcome nobody knows [INT-2] [SLA-1]', async () => {
     const claim = await world.claim(await world.start());
     const base = {
       blockId: '',
@@ -25,7 +25,8 @@ export function describeAroundSteps(makeStore: MakeStore): void {
       leaf: null,
       detail: { kind: 'root' as const },
     };
-    const noted = { traced: '1#0##a', alerted: { runNo: 1, blockIds: ['', 'a'] } };
+    const unknown = { blockId: 'a', keyRunId: nextId() };
+    const noted = { traced: '1#0##a', alerted: { runNo: 1, blockIds: ['', 'a'] }, unknown };
     const root = { ...base, state: 'open' as const, startedAt: 5, ...noted };
     const inner = { ...root, blockId: 'l', iteration: '', detail: { kind: 'cancellation_scope' as const } };
     await world.apply(turnOf(claim, { frames: [root, inner].map((frame) => ({ frame, intent: null })) }));

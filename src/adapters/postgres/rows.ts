@@ -44,6 +44,7 @@ export interface StoredFrame {
   readonly order?: NonNullable<Frame['order']>;
   readonly traced?: string;
   readonly alerted?: NonNullable<Frame['alerted']>;
+  readonly unknown?: NonNullable<Frame['unknown']>;
 }
 
 /** A leaf without the members that have their value of LEAF_DEFAULTS; the checks it has passed are bits. */
@@ -88,6 +89,7 @@ export function storeFrame(frame: Frame): StoredFrame {
     ...(frame.order === undefined ? {} : { order: frame.order }),
     ...(frame.traced === undefined ? {} : { traced: frame.traced }),
     ...(frame.alerted === undefined ? {} : { alerted: frame.alerted }),
+    ...(frame.unknown === undefined ? {} : { unknown: frame.unknown }),
   };
 }
 
@@ -130,6 +132,7 @@ function readFrame({ b, n, i, f }: FrameAnswer): Frame {
     ...(f.order === undefined ? {} : { order: f.order }),
     ...(f.traced === undefined ? {} : { traced: f.traced }),
     ...(f.alerted === undefined ? {} : { alerted: f.alerted }),
+    ...(f.unknown === undefined ? {} : { unknown: f.unknown }),
   };
 }
 

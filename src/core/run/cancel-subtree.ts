@@ -1,6 +1,6 @@
 import type { Block } from '../definition/document.ts';
 import type { Draft } from './draft.ts';
-import { type Frame, type Leaf, frameKey } from './frame.ts';
+import { type Frame, type Leaf, type UnknownOutcome, frameKey } from './frame.ts';
 import { addNodeRow, isInsideFrame } from './place.ts';
 import { currentList, innerIteration, isJoined } from './plan.ts';
 
@@ -8,6 +8,7 @@ import { currentList, innerIteration, isJoined } from './plan.ts';
 export function cancelLeaf(draft: Draft, key: string, block: Block): void {
   const frame = draft.frames.get(key);
   if (frame === undefined) return;
+  const unknown = unknownOutcome(draft, frame, block);
   if (draft.inFlight.has(key)) draft.abort(key);
   if (frame.leaf !== null) releaseWait(draft, frame.leaf);
   draft.addRow({
@@ -18,7 +19,14 @@ export function cancelLeaf(draft: Draft, key: string, block: Block): void {
     output: { state: 'cancelled' },
     startedAt: frame.leaf?.startedAt ?? null,
   });
-  draft.putLeaf(frame, null);
+  draft.put({ ...frame, leaf: null, ...(unknown === null ? {} : { unknown }) });
+}
+
+/** A retry of the instance calls with the same key what may have had its effect (RULINGS B1). */
+function unknownOutcome(draft: Draft, frame: Frame, block: Block): UnknownOutcome | null {
+  const { leaf } = frame;
+  const isOut = draft.inFlight.has(frameKey(frame)) || (leaf?.dispatchedAt ?? leaf?.taskId ?? null) !== null;
+  return isOut ? { blockId: block.id, keyRunId: leaf?.keyRunId ?? draft.record.runId } : null;
 }
 
 /** What a leaf waits for is told that nobody waits any more (17.2, [RACE-3], [SUB-9]). */
@@ -45,6 +53,6 @@ function cancelFrame(draft: Draft, frame: Frame): void {
   const block = currentList(draft.plan, frame)[frame.cursor];
   const began = frame.leaf !== null || draft.inFlight.has(frameKey(frame));
   if (began && block !== undefined) cancelLeaf(draft, frameKey(frame), block);
-  draft.put({ ...frame, leaf: null, state: 'cancelled' });
+  draft.put({ ...(draft.frames.get(frameKey(frame)) ?? frame), leaf: null, state: 'cancelled' });
   if (frame.detail.kind !== 'root' && !isJoined(frame)) addNodeRow(draft, frame, 'cancelled');
 }

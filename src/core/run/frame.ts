@@ -32,6 +32,14 @@ export interface Frame {
   readonly traced?: string;
   /** Of the root list: the SLA alerts of a run ([SLA-1], [SLA-2]). */
   readonly alerted?: Alerted;
+  /** Of a cancelled list: what was in flight at its cursor, whose outcome nobody knows (RULINGS B1). */
+  readonly unknown?: UnknownOutcome;
+}
+
+/** A leaf that was cancelled in flight, and the run whose id its idempotency key has. */
+export interface UnknownOutcome {
+  readonly blockId: string;
+  readonly keyRunId: string;
 }
 
 /** Blocks whose SLA alert is recorded; the empty text stands for the run itself. */

@@ -1,6 +1,6 @@
 import { choiceRow } from './choice-row.ts';
 import type { Draft } from './draft.ts';
-import { type FanOutDetail, type Frame, type Leaf, frameKey } from './frame.ts';
+import { type FanOutDetail, type Frame, type Leaf, type UnknownOutcome, frameKey } from './frame.ts';
 import { forgetFailedHooks } from './hooks/forget-failed-hooks.ts';
 import { freshLeaf } from './leaf/fresh-leaf.ts';
 import { removeSubtree } from './place.ts';
@@ -99,8 +99,11 @@ function reopen(
   frame: Frame,
   oldRunId: string | null,
 ): { readonly own: readonly string[]; readonly atCursor: readonly string[] } {
-  const leaf = frame.leaf === null ? null : leafAgain(draft, frame.leaf, oldRunId);
-  const next: Frame = { ...frame, state: 'open', leaf };
+  const { unknown, ...rest } = frame;
+  const block = currentList(draft.plan, frame)[frame.cursor];
+  const cut = unknown !== undefined && unknown.blockId === block?.id ? unknown : null;
+  const leaf = frame.leaf === null ? cutLeaf(draft, cut, oldRunId) : leafAgain(draft, frame.leaf, oldRunId);
+  const next: Frame = { ...rest, state: 'open', leaf };
   if (frame.detail.kind === 'parallel' || frame.detail.kind === 'race') {
     const ends = frame.detail.ends.map((end) => (end === 'drained' ? end : null));
     draft.put({ ...next, detail: { kind: frame.detail.kind, ends } });
@@ -108,7 +111,6 @@ function reopen(
     draft.put({ ...next, detail: fanOutAgain(frame.detail, draft.record.runNo) });
   } else draft.put(next);
   if (frame.detail.kind === 'branch') reopenBranch(draft, frame);
-  const block = currentList(draft.plan, frame)[frame.cursor];
   const own = frame.detail.kind === 'root' || isJoined(frame) ? [] : [frame.blockId];
   return { own, atCursor: block === undefined ? [] : [block.id] };
 }
@@ -147,6 +149,12 @@ function leafAgain(draft: Draft, leaf: Leaf, oldRunId: string | null): Leaf | nu
     passed: { when: false, delay: false, gate: leaf.passed.gate },
     keyRunId: unknown ? (leaf.keyRunId ?? oldRunId) : null,
   };
+}
+
+/** A leaf that was cancelled in flight begins again with its key, unless all keys are to be new ones. */
+function cutLeaf(draft: Draft, cut: UnknownOutcome | null, oldRunId: string | null): Leaf | null {
+  if (cut === null || oldRunId === null) return null;
+  return { ...freshLeaf(draft.env.now), keyRunId: cut.keyRunId };
 }
 
 /** Nobody knows whether the effect of the last attempt happened. */
