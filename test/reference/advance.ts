@@ -1,3 +1,4 @@
+import type { ParallelBlock } from '../../src/core/definition/document.ts';
 import { advanceForEach, advanceLoop } from './advance-passes.ts';
 import { advanceSaga, advanceTryCatch } from './advance-phases.ts';
 import { cancelHard } from './cancel.ts';
@@ -79,7 +80,7 @@ function advanceComposite(walk: Walk, node: TreeNode): void {
     case 'sub_sequence':
       return;
     case 'parallel':
-      return advanceParallel(walk, node);
+      return advanceParallel(walk, node, node.block);
     case 'race':
       return advanceRace(walk, node, node.block.semantics);
     case 'router':
@@ -110,15 +111,35 @@ export function endAs(node: TreeNode, end: ListEnd): void {
   node.wakeAt = null;
 }
 
-/** [PAR-1] to [PAR-4]. */
-function advanceParallel(walk: Walk, node: TreeNode): void {
-  const ends = node.lists.map((list, index) =>
-    node.failedBefore.has(index) ? 'cancelled' : advanceList(walk, list),
-  );
-  if (ends.includes('open')) return;
-  if (ends.includes('failed')) endAs(node, 'failed');
-  else endAs(node, ends.includes('cancelled') ? 'cancelled' : 'drained');
+/**
+ * [PAR-1] to [PAR-4]. With `fail_fast` or `min_successful` (RULINGS B25) the block is decided before all branches have
+ * ended: the others are cancelled as those that lose a race, and branches behind the deciding one are not looked at.
+ */
+function advanceParallel(walk: Walk, node: TreeNode, block: ParallelBlock): void {
+  const ends: ListEnd[] = node.lists.map(() => 'open');
+  for (const [index, list] of node.lists.entries()) {
+    if (!isDecided(block, ends))
+      ends[index] = node.failedBefore.has(index) ? 'cancelled' : advanceList(walk, list);
+  }
+  const isEnough = hasEnough(block, ends);
+  if (isDecided(block, ends)) for (const list of node.lists) for (const each of list) cancelHard(walk, each);
+  else if (ends.includes('open')) return;
+  if (ends.includes('failed') && !isEnough) return endAs(node, 'failed');
+  absorbFailures(node);
+  endAs(node, ends.includes('cancelled') && !isEnough ? 'cancelled' : 'drained');
 }
+
+const hasEnough = ({ min_successful: enough }: ParallelBlock, ends: readonly ListEnd[]): boolean =>
+  enough !== undefined && ends.filter((end) => end === 'drained').length >= enough;
+
+/** So many branches are out that those that are left cannot be enough any more. */
+const isHopeless = ({ min_successful: enough }: ParallelBlock, ends: readonly ListEnd[]): boolean =>
+  enough !== undefined &&
+  ends.includes('failed') &&
+  ends.filter((end) => end === 'drained' || end === 'open').length < enough;
+
+const isDecided = (block: ParallelBlock, ends: readonly ListEnd[]): boolean =>
+  hasEnough(block, ends) || isHopeless(block, ends) || (block.fail_fast === true && ends.includes('failed'));
 
 /** [RACE-2] to [RACE-7]. */
 function advanceRace(walk: Walk, node: TreeNode, semantics: 'first_to_resolve' | 'first_to_succeed'): void {

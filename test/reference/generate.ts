@@ -104,8 +104,8 @@ export function compositeOf(generation: Generation, kind: Kind, depth: number): 
       const branches = side(generation, () =>
         Array.from({ length: 2 + draw.below(2) }, () => list(kind === 'race' ? 1 : 0)),
       );
-      const semantics = draw.oneOf(['first_to_resolve', 'first_to_succeed']);
-      return { type: kind, id, branches, ...(kind === 'race' ? { semantics } : {}) };
+      if (kind === 'parallel') return { type: kind, id, branches, ...earlyEnd(draw) };
+      return { type: kind, id, branches, semantics: draw.oneOf(['first_to_resolve', 'first_to_succeed']) };
     }
     case 'router':
       return {
@@ -184,6 +184,12 @@ function forEach(generation: Generation, id: string, list: (atLeast: number) => 
     ...(draw.chance(25) ? { retain_iterations: 1 } : {}),
     ...(draw.chance(20) ? { max_iterations: 2 } : {}),
   };
+}
+
+/** RULINGS B25; the two exclude each other. */
+function earlyEnd(draw: Draw): JsonObject {
+  if (draw.chance(25)) return { fail_fast: true };
+  return draw.chance(25) ? { min_successful: 1 + draw.below(2) } : {};
 }
 
 const input = (draw: Draw): Json => draw.oneOf<Json>([null, { n: '{{data.n}}' }, { list: [1, 2] }]);

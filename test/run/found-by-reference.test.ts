@@ -35,6 +35,17 @@ describe('what the reference interpreter found', () => {
     expect(run.state).toBe('failed');
   });
 
+  it('lets a protected branch end although too few others can succeed after a cancel [CAN-2] [B25]', async () => {
+    const shielded = step('d', { cancellable: false });
+    const branches = [[step('bad')], [sleep('b', 9000)], [sleep('c', 9000)], [shielded]];
+    const run = await play({
+      blocks: [parallel('x', branches, { min_successful: 2 })],
+      on: { bad: fails('no'), d: ok('kept', { takesMs: 500 }) },
+      events: [cancelAt(100)],
+    });
+    expect([run.state, run.outputs]).toEqual(['cancelled', ['d="kept"']]);
+  });
+
   it('takes away the breach row of a step whose failure was caught [OP-2]', async () => {
     const run = await play({
       blocks: [tryCatch('t', [task('late', { deadline: 100 })]), step('z')],

@@ -58,7 +58,8 @@ function decided(draft: Draft, joinPlace: Place, block: ParallelBlock): boolean 
   if (block.min_successful === undefined) return false;
   if (successes(ends) >= block.min_successful) return true;
   const reachable = ends.filter((end) => end === null || end === 'drained').length;
-  return ends.includes('failed') && reachable < block.min_successful;
+  // What a cancel took away does not count against what is protected: that still ends (17.3).
+  return endsOfNow(draft, joinPlace).includes('failed') && reachable < block.min_successful;
 }
 
 const successes = (ends: Ends): number => ends.filter((end) => end === 'drained').length;
