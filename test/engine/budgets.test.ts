@@ -171,7 +171,12 @@ describe('budgets (13.6)', () => {
 describe('the limit of steps ([END-1])', () => {
   it('a run that would take more fails as a whole, whatever surrounds the step [END-1] [END-2]', async () => {
     const world = worldOf({ maxStepsPerInstance: 3 });
-    const caught = { type: 'try_catch', id: 't', try_block: steps('s', 5, 'quick'), catch_block: [step('c', 'quick')] };
+    const caught = {
+      type: 'try_catch',
+      id: 't',
+      try_block: steps('s', 5, 'quick'),
+      catch_block: [step('c', 'quick')],
+    };
     const id = await world.start(await world.publish([caught]));
     expect(await world.untilEnded(id)).toMatchObject({
       state: 'failed',

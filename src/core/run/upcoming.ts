@@ -37,7 +37,9 @@ function isRepeating(draft: Draft, blockId: string): boolean {
 }
 
 function repeats({ detail, state }: Frame): boolean {
-  return state === 'open' && (detail.kind === 'loop' || detail.kind === 'for_each' || detail.kind === 'fan_out');
+  return (
+    state === 'open' && (detail.kind === 'loop' || detail.kind === 'for_each' || detail.kind === 'fan_out')
+  );
 }
 
 function indexInRun(plan: Plan, frame: Frame, node: PlanNode): number {
