@@ -60,6 +60,7 @@ function advanceNode(walk: Walk, node: TreeNode): void {
   }
   if (node.state === 'pending') {
     node.state = 'running';
+    node.enteredAt = walk.sim.now;
     node.iteration = iterationOf(node);
     if (block.type === 'router') chooseRoute(walk, node);
     if (block.type === 'a_b_split') chooseVariant(walk, node);

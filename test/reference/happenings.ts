@@ -4,7 +4,7 @@ import { closeInstance } from './children.ts';
 import { type Instance, mergeData, type Sim, stateOf } from './instance.ts';
 import { answerGate } from './leaf.ts';
 import { retryInstance } from './retry.ts';
-import { nodesOf } from './tree-node.ts';
+import { nodesOf, type TreeNode } from './tree-node.ts';
 import type { Happening, SignalType } from './world.ts';
 
 /** What arrives from outside (16, 17, 20.1, CTX-3, INS-12). What the state forbids is refused and has no effect. */
@@ -32,9 +32,28 @@ function applyState(sim: Sim, instance: Instance, state: 'cancelled' | 'paused' 
   if (state === 'paused') pause(instance);
   if (state === 'scheduled') instance.paused = false;
   if (state !== 'cancelled') return;
+  sim.tie ??= unsettled(instance);
   for (const root of instance.roots) cancelHard({ sim, instance }, root);
   instance.terminal = 'cancelled';
   closeInstance(sim, instance);
+}
+
+/**
+ * What a command that takes over at once cannot see: the route that was chosen in the very walk that began the first call
+ * of a turn is stored with the result of that call (RULINGS A22); and whether a failure had moved up in a pause.
+ */
+function unsettled(instance: Instance): string | null {
+  const nodes = [...nodesOf(instance.roots)];
+  if (instance.paused && nodes.some(({ state }) => state === 'failed'))
+    return 'a failure, a pause and a cancel';
+  const hidesRoute = ({ leaf, parent }: TreeNode): boolean => {
+    for (let up = parent; up !== null; up = up.parent) {
+      if (up.block.type === 'router' && up.enteredAt === leaf.call?.startedAt) return true;
+    }
+    return false;
+  };
+  const called = nodes.filter(({ leaf }) => leaf.call?.kind === 'in_process');
+  return called.some(hidesRoute) ? 'a route that nothing has stored yet' : null;
 }
 
 /** While a cancel drains, the state is running, scheduled or waiting (CAN-5): a pause has no effect any more. */

@@ -16,6 +16,7 @@ export interface TreeNode {
   attempt: number;
   iteration: string;
   decision: number | null;
+  enteredAt: number | null;
   error: Failure | null;
   /** A cancel has passed it: it only lives on until what is protected below it has ended (17.3). */
   draining: boolean;
@@ -111,6 +112,7 @@ export function buildList(blocks: readonly Block[], parent: TreeNode | null, bra
       lists,
       iteration: '',
       decision: null,
+      enteredAt: null,
       draining: false,
       failedBefore: new Set(),
       absorbed: false,
@@ -156,6 +158,7 @@ function fresh(): Fresh {
 export function resetNode(node: TreeNode): void {
   Object.assign(node, fresh());
   node.decision = null;
+  node.enteredAt = null;
   node.draining = false;
   node.failedBefore.clear();
   node.absorbed = false;
