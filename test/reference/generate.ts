@@ -94,7 +94,7 @@ function generateBlock(generation: Generation, depth: number): JsonObject {
 }
 
 /** A composite of this kind whose lists are drawn. */
-export function compositeOf(generation: Generation, kind: Kind, depth: number): JsonObject {
+function compositeOf(generation: Generation, kind: Kind, depth: number): JsonObject {
   const { draw } = generation;
   const id = nameOf(generation, kind);
   const list = (atLeast: number): JsonObject[] => generateList(generation, depth, { atLeast });
@@ -204,7 +204,7 @@ function sagaSteps(generation: Generation, id: string, depth: number): Json {
 }
 
 /** Conditions over what the case changes: data and outputs of steps. */
-export function condition({ draw, steps, isConcurrent }: Generation): string {
+function condition({ draw, steps, isConcurrent }: Generation): string {
   const block = steps.length === 0 ? 'none' : draw.oneOf(steps);
   return draw.oneOf([
     'true',

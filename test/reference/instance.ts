@@ -59,7 +59,7 @@ export interface Sim {
   tie: string | null;
 }
 
-export const CREATED_AT = '2027-01-01T00:00:00.000Z';
+const CREATED_AT = '2027-01-01T00:00:00.000Z';
 
 export function documentOf(source: SequenceSource, ordinal: number): SequenceDocument {
   const parsed = parseSequence(sequenceJson(source, ordinal));
@@ -68,7 +68,7 @@ export function documentOf(source: SequenceSource, ordinal: number): SequenceDoc
 }
 
 /** The document as it is published. */
-export function sequenceJson(source: SequenceSource, ordinal: number): JsonObject {
+function sequenceJson(source: SequenceSource, ordinal: number): JsonObject {
   return {
     id: `00000000-0000-7000-8000-${String(ordinal).padStart(12, '0')}`,
     tenant_id: 'reference',

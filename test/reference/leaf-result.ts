@@ -88,7 +88,7 @@ function isRetried(instance: Instance, node: TreeNode, block: StepBlock, failure
 }
 
 /** Milliseconds before attempt `nth`, counted from 1 (15.2). */
-export function backoff(block: StepBlock, nth: number): number {
+function backoff(block: StepBlock, nth: number): number {
   const policy = block.retry;
   if (policy === undefined) return 0;
   const product = policy.initial_backoff * policy.backoff_multiplier ** (nth - 1);
