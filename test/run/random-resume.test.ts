@@ -15,7 +15,7 @@ import type { World } from './support/world.ts';
  * npx vitest run test/run/random-resume.test.ts` repeats it, and `STEPWELL_RUNS` sets how many trees are tried.
  */
 const seed = Number(process.env['STEPWELL_SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff));
-const runs = Number(process.env['STEPWELL_RUNS'] ?? 20);
+const runs = Number(process.env['STEPWELL_RUNS'] ?? 6);
 const TIMEOUT_MS = 60_000 + runs * 3000;
 
 interface At {
