@@ -15,7 +15,9 @@ BEGIN
   RETURN (
     SELECT date_trunc('milliseconds', least(v_now, min(a.xact_start)))
     FROM pg_stat_activity a
-    WHERE a.datname = current_database() AND a.xact_start IS NOT NULL AND a.pid <> pg_backend_pid());
+    WHERE a.datname = current_database() AND a.xact_start IS NOT NULL AND a.pid <> pg_backend_pid()
+      -- A vacuum writes no entries and may take hours.
+      AND a.backend_type = 'client backend');
 END $$;
 
 CALL stepwell.protect_new();
