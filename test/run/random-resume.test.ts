@@ -228,7 +228,14 @@ describe('resume-from in random trees', () => {
     async () => {
       const arbitrary = fc
         .tuple(randomScenario({ permanent: 10, retryable: 20 }), fc.integer({ min: 0, max: 9000 }))
-        .map(([scenario, at]): RandomScenario => ({ ...scenario, events: [signal(at * 2 + 1, 'pause')] }));
+        // A worker asks again and again for what a paused run does not give.
+        .map(
+          ([scenario, at]): RandomScenario => ({
+            ...scenario,
+            events: [signal(at * 2 + 1, 'pause')],
+            untilMs: 100_000,
+          }),
+        );
       await check(arbitrary, async (scenario, places, first) => {
         for (const at of first.state === 'paused' ? places : []) {
           const { world, frontier } = await playOnce(scenario);

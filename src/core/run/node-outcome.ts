@@ -16,9 +16,17 @@ export function nodeOutcome(
   const decision = decisionOf(frame.detail, end);
   const members: [string, Json][] = [['state', end === 'drained' ? 'completed' : end]];
   if (decision !== null) members.push(['decision', decision]);
+  const items = itemsOf(frame);
+  if (items !== null) members.push(['items', items]);
   if (error !== null) members.push(['error', error]);
   if (rest !== null) members.push(['rest', rest]);
   return jsonObject(members);
+}
+
+/** Where the items are stored: the counters say it too, but the next pass of a loop around the block takes them away. */
+function itemsOf({ detail, iteration }: Frame): string | null {
+  if (iteration === '' || (detail.kind !== 'for_each' && detail.kind !== 'fan_out')) return null;
+  return detail.snapshotKey;
 }
 
 /** What the tree shows as the decision of a composite; `end` is null while it is open. */

@@ -51,19 +51,19 @@ export async function playOnce(scenario: Scenario, crashes: Crashes = 'none'): P
     if (!('operate' in event)) continue;
     world.plan(world.startAt + event.at, () => operate(world, event.operate));
   }
-  await runUntilQuiet(world);
+  await runUntilQuiet(world, scenario.untilMs ?? Number.POSITIVE_INFINITY);
   return look(world);
 }
 
-/** Lets a run go on that a test has changed, and looks at it again. */
+/** Lets a run go on that a test has changed, to its end, and looks at it again. */
 export async function goOn(world: World): Promise<Played> {
-  await runUntilQuiet(world);
+  await runUntilQuiet(world, Number.POSITIVE_INFINITY);
   return look(world);
 }
 
 /** When nothing is due any more, the clock moves to what comes next. */
-async function runUntilQuiet(world: World): Promise<void> {
-  const endAt = world.startAt + (world.scenario.untilMs ?? Number.POSITIVE_INFINITY);
+async function runUntilQuiet(world: World, untilMs: number): Promise<void> {
+  const endAt = world.startAt + untilMs;
   for (let instants = 0; instants < INSTANTS_MAX; instants += 1) {
     if ((await runDue(world)) === 'crashed') continue;
     const { dueAt } = await world.store.nextWake();

@@ -36,7 +36,7 @@ export function differencesOf(
 }
 
 function essenceOf({ plan, isCancelling }: Compared, frames: readonly Frame[]): ReadonlyMap<string, string> {
-  const told = silentFree(plan, withoutCutEnds(plan, frames.map(withoutFlight)));
+  const told = silentFree(plan, withoutCutEnds(plan, withoutCutStates(frames.map(withoutFlight))));
   return new Map(told.map((frame) => [frameKey(frame), canonicalJson(essence(frame, isCancelling))]));
 }
 
@@ -45,9 +45,19 @@ function withoutFlight(frame: Frame): Frame {
   return frame.leaf?.state === 'failed' ? frame : { ...frame, leaf: null };
 }
 
+/** A branch or an item leaves no row: when its block was cut short, it was too, even if something in it had just failed. */
+function withoutCutStates(frames: readonly Frame[]): readonly Frame[] {
+  const cut = new Set(frames.filter(({ state }) => state === 'cancelled').map(frameKey));
+  return frames.map((frame) => {
+    const { branch, leaf, state } = frame;
+    const isInside = branch !== null && leaf === null && cut.has(frameKey({ ...frame, branch: null }));
+    return isInside && state === 'failed' ? { ...frame, state: 'cancelled' } : frame;
+  });
+}
+
 /**
  * A branch that was cut short when it had come to its end looks like one that drained, and what had not ended when its
- * block did was cancelled with it.
+ * block did was cancelled with it; so was one that had just failed when its block was cut short.
  */
 function withoutCutEnds(plan: Plan, frames: readonly Frame[]): readonly Frame[] {
   const drained = new Set(frames.filter((frame) => isAtItsEnd(plan, frame)).map(frameKey));
@@ -58,10 +68,11 @@ function withoutCutEnds(plan: Plan, frames: readonly Frame[]): readonly Frame[] 
     const block = plan.nodes.get(blockId)?.block;
     const lists = block === undefined ? [] : listsOf(block);
     const ends = detail.ends.map((end, branch) => {
-      if (end === 'failed') return end;
+      if (end === 'failed' && frame.state !== 'cancelled') return end;
       if (lists[branch]?.length === 0 || drained.has(frameKey({ blockId, branch, iteration })))
         return 'drained';
-      return frame.state === 'open' ? end : (end ?? 'cancelled');
+      if (frame.state === 'open') return end;
+      return end === 'failed' ? 'cancelled' : (end ?? 'cancelled');
     });
     return [{ ...frame, detail: { ...detail, ends } }];
   });

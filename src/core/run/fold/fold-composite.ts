@@ -17,7 +17,7 @@ import {
   listFrame,
   stateOf,
 } from './list-frame.ts';
-import { numberIn } from './records.ts';
+import { numberIn, snapshotOf } from './records.ts';
 
 type Composite = Exclude<Block, { type: 'step' | 'sub_sequence' }>;
 
@@ -39,7 +39,11 @@ export function foldComposite(
     }
     case 'a_b_split': {
       const row = fold.records.variantOf(block.id, iteration);
-      const variant = numberIn(row?.output, 'variant_index', 0);
+      const variant = numberIn(
+        row?.output,
+        'variant_index',
+        numberIn(member(end?.output, 'decision'), 'variant', 0),
+      );
       const list = block.variants[variant]?.blocks ?? [];
       return single(fold, { block, iteration, end }, { kind: 'a_b_split', variant }, list, iteration);
     }
@@ -107,9 +111,8 @@ function foldPasses(fold: Fold, of: Entered<Extract<Block, { type: 'loop' | 'for
   if (block.type === 'loop') {
     return listFrame(fold, of, { kind: 'loop', passes: pass, inPass, pollUntil: null }, shown);
   }
-  const total = numberIn(counter, '_total', 0);
-  const key = member(counter, '_snapshot_ref');
-  const snapshotKey = typeof key === 'string' ? key : null;
+  const total = numberIn(counter, '_total', numberIn(decision, 'total', 0));
+  const snapshotKey = snapshotOf(counter, end);
   const error = end === undefined || snapshotKey !== null ? null : failureIn(end.output);
   return listFrame(fold, of, { kind: 'for_each', index: pass, total, snapshotKey, inPass, error }, shown);
 }

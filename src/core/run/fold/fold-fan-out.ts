@@ -13,7 +13,7 @@ import {
   frameOf,
   stateOf,
 } from './list-frame.ts';
-import { numberIn } from './records.ts';
+import { numberIn, snapshotOf } from './records.ts';
 
 interface FoldedItem {
   readonly index: number;
@@ -29,9 +29,13 @@ interface FoldedItem {
 export function foldFanOut(fold: Fold, of: Entered<ForEachBlock>): BlockFold {
   const { block, iteration, end } = of;
   const counters = fold.records.countersOf(block.id, iteration);
-  const key = member(counters[0]?.output, '_snapshot_ref');
-  const snapshotKey = typeof key === 'string' ? key : null;
-  const total = numberIn(counters[0]?.output, '_total', 0);
+  const snapshotKey = snapshotOf(counters[0]?.output, end);
+  // The counters of a block that is over may be gone: a later pass around it has reset them.
+  const total = numberIn(
+    counters[0]?.output,
+    '_total',
+    numberIn(member(end?.output, 'decision'), 'total', 0),
+  );
   const items = itemsOf(fold, block, iteration, counters, total);
   const runNo = Math.max(1, ...counters.map((row) => row.runNo));
   const state = stateOf(end, null);

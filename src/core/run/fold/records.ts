@@ -101,6 +101,12 @@ function touch(
   }
 }
 
+/** Where the items of a for_each are stored: its first counter says it, or how it ended; null when neither does. */
+export function snapshotOf(counter: Json | undefined, end: HistoryRow | undefined): string | null {
+  const key = member(counter, '_snapshot_ref') ?? member(end?.output, 'items');
+  return typeof key === 'string' ? key : null;
+}
+
 /** A whole number in a row's value; `otherwise` when it is not there. */
 export function numberIn(value: Json | undefined, name: string, otherwise: number): number {
   const found = member(value, name);

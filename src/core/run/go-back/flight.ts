@@ -26,7 +26,10 @@ export function overlay(draft: Draft, { target, frames, isAhead }: StandsAt): Ov
   return { frames: new Map([...folded, ...flight]), flight };
 }
 
-/** Open branches and items beside the target. */
+/**
+ * Open branches and items beside the target. One in which something failed during a pause is not: no walk has seen yet
+ * what becomes of it, and what has failed begins again.
+ */
 function headsBeside(draft: Draft, target: Target): readonly Frame[] {
   return target.levels.flatMap((level, depth) => {
     const iteration = target.levels[depth - 1]?.iteration ?? '';
@@ -39,9 +42,19 @@ function headsBeside(draft: Draft, target: Target): readonly Frame[] {
         frame.iteration === owner.iteration &&
         frame.branch !== null &&
         frame.branch !== own &&
-        frame.state === 'open',
+        frame.state === 'open' &&
+        !holdsFailure(draft, frame),
     );
   });
+}
+
+function holdsFailure(draft: Draft, head: Frame): boolean {
+  return [...draft.frames.values()].some(
+    (frame) =>
+      frame.state === 'open' &&
+      frame.leaf?.state === 'failed' &&
+      (frameKey(frame) === frameKey(head) || isInsideFrame(draft, frame, head)),
+  );
 }
 
 /** Puts the frames in the place of those that were there, and tells what was waited for that nobody waits any more. */

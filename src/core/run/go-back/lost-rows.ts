@@ -1,8 +1,9 @@
-import type { Block } from '../../definition/document.ts';
-import { isJsonObject, member } from '../../json.ts';
+import type { Block, ForEachBlock } from '../../definition/document.ts';
+import { isJsonObject, type JsonObject, member } from '../../json.ts';
+import { fansOut } from '../blocks/items.ts';
 import type { HistoryRow } from '../fold/history-row.ts';
 import type { Fold } from '../fold/list-frame.ts';
-import { numberIn, recordKey } from '../fold/records.ts';
+import { numberIn, recordKey, snapshotOf } from '../fold/records.ts';
 import type { NewRow } from '../output-row.ts';
 import { listsOf, passPath } from '../plan.ts';
 import type { Level, Target } from './target.ts';
@@ -17,19 +18,20 @@ type Row = Omit<NewRow, 'id'>;
  * @param all All rows there ever were; the latest of a block in a pass are about the execution that counts.
  */
 export function lostCounters(kept: Fold, all: readonly HistoryRow[], target: Target): readonly Row[] {
-  const latest = new Map(
-    all
-      .filter(({ kind }) => kind === 'counter' || kind === 'variant')
-      .map((row) => [recordKey(row.blockId, row.iteration), row]),
-  );
+  const latest = latestOf(all);
   const restore = createRestore(kept, latest);
   return target.levels
-    .flatMap((level) => {
+    .flatMap((level, depth) => {
       if (level.iteration === '') return [];
       const lists = level.owner === null ? [] : listsOf(level.owner);
       const before = (lists[level.listIndex] ?? []).slice(0, level.index);
       const beside = isJoin(level.owner) ? lists.filter((_, index) => index !== level.listIndex).flat() : [];
-      return [...before, ...beside].flatMap((block) => restore(block, level.iteration));
+      return [
+        ...[...before, ...beside].flatMap((block) => restore(block, level.iteration)),
+        ...openItems(kept, latest, level, target.levels[depth - 1]).flatMap(([block, path]) =>
+          restore(block, path),
+        ),
+      ];
     })
     .concat(
       target.levels.flatMap((level, depth) => ownCounters(kept, latest, level, target.levels[depth + 1])),
@@ -40,7 +42,42 @@ function isJoin(owner: Block | null): boolean {
   return owner?.type === 'parallel' || owner?.type === 'race';
 }
 
-type Latest = ReadonlyMap<string, HistoryRow>;
+/** How many items a for_each has, by its counters or by how it ended. */
+function totalOf({ marks, ends }: Latest, block: Block, iteration: string): number {
+  const key = recordKey(block.id, iteration);
+  const decision = member(ends.get(key)?.output, 'decision');
+  return numberIn(marks.get(key)?.output, '_total', numberIn(decision, 'total', 0));
+}
+
+/** The blocks of items beside the target's that have not ended: they begin again where they stopped. */
+function openItems(
+  kept: Fold,
+  latest: Latest,
+  { owner, pass, isConcurrent }: Level,
+  outer: Level | undefined,
+): readonly (readonly [Block, string])[] {
+  if (owner?.type !== 'for_each' || !isConcurrent || outer === undefined) return [];
+  const total = totalOf(latest, owner, outer.iteration);
+  return Array.from({ length: total }, (_, index) => passPath(outer.iteration, owner.id, index))
+    .filter((path, index) => index !== pass && kept.list(owner.body, path).end !== 'drained')
+    .flatMap((path) => owner.body.map((block) => [block, path] as const));
+}
+
+/** The latest counter or variant of each block in a pass, and how it ended last. */
+interface Latest {
+  readonly marks: ReadonlyMap<string, HistoryRow>;
+  readonly ends: ReadonlyMap<string, HistoryRow>;
+}
+
+function latestOf(rows: readonly HistoryRow[]): Latest {
+  const of = (kinds: readonly HistoryRow['kind'][]): ReadonlyMap<string, HistoryRow> =>
+    new Map(
+      rows
+        .filter(({ kind, attempt }) => kinds.includes(kind) && attempt >= 0)
+        .map((row) => [recordKey(row.blockId, row.iteration), row]),
+    );
+  return { marks: of(['counter', 'variant']), ends: of(['node']) };
+}
 
 /** The rows that a block and what is inside it have lost, where its end says that it had them. */
 function createRestore(kept: Fold, latest: Latest): (block: Block, iteration: string) => readonly Row[] {
@@ -65,7 +102,7 @@ function createRestore(kept: Fold, latest: Latest): (block: Block, iteration: st
       case 'sub_sequence':
       case 'try_catch':
         return [
-          ...(block.type === 'a_b_split' ? missing(kept, latest, { block, iteration }, 0) : []),
+          ...(block.type === 'a_b_split' ? missing(kept, latest, { block, iteration }, -1) : []),
           ...listsOf(block)
             .flat()
             .flatMap((inner) => restore(inner, iteration)),
@@ -79,40 +116,65 @@ function createRestore(kept: Fold, latest: Latest): (block: Block, iteration: st
 function ownCounters(kept: Fold, latest: Latest, level: Level, inner: Level | undefined): readonly Row[] {
   const { block, iteration } = level;
   if (inner === undefined || iteration === '') return [];
-  if (block.type === 'a_b_split') return missing(kept, latest, { block, iteration }, 0);
-  if (inner.pass === null || inner.hasItemFrames) return [];
+  // The way to the target says what was chosen.
+  if (block.type === 'a_b_split') return missing(kept, latest, { block, iteration }, inner.listIndex);
+  if (inner.pass === null) return [];
   return missing(kept, latest, { block, iteration }, inner.pass);
 }
 
 /** Counters up to a number of passes, or the variant, unless they are there. */
 function missing(
   kept: Fold,
-  latest: Latest,
+  all: Latest,
   { block, iteration }: { readonly block: Block; readonly iteration: string },
-  passes: number,
+  /** How many passes are over; of an `a_b_split` its variant, where no row says it. */
+  count: number,
 ): readonly Row[] {
   const isThere = kept.records.counterOf(block.id, iteration) ?? kept.records.variantOf(block.id, iteration);
-  const known = latest.get(recordKey(block.id, iteration));
+  const known = all.marks.get(recordKey(block.id, iteration));
   if (isThere !== undefined) return [];
   const row = { blockId: block.id, iteration, attempt: 0, startedAt: null };
+  const end = all.ends.get(recordKey(block.id, iteration));
+  const decision = member(end?.output, 'decision');
   if (block.type === 'a_b_split') {
-    return known === undefined ? [] : [{ ...row, kind: 'variant', output: known.output }];
+    const variant = numberIn(known?.output, 'variant_index', numberIn(decision, 'variant', count));
+    const name = block.variants[variant]?.name;
+    if (name === undefined) return [];
+    return [{ ...row, kind: 'variant', output: { variant: name, variant_index: variant } }];
   }
   if (block.type === 'loop') {
-    return Array.from({ length: passes }, (_, index) => {
+    return Array.from({ length: count }, (_, index) => {
       const counter = { ...row, kind: 'counter' as const, attempt: index + 1 };
       return { ...counter, output: { _iterations: index + 1 } };
     });
   }
-  const snapshot = member(known?.output, '_snapshot_ref');
-  if (block.type !== 'for_each' || known === undefined || typeof snapshot !== 'string') return [];
-  const total = numberIn(known.output, '_total', 0);
-  return Array.from({ length: Math.min(passes, total) + 1 }, (_, index) => ({
-    ...row,
-    kind: 'counter' as const,
-    attempt: index,
-    output: { _index: index, _total: total, _item_var: block.item_var, _snapshot_ref: snapshot },
-  }));
+  const snapshotKey = snapshotOf(known?.output, end);
+  if (block.type !== 'for_each' || snapshotKey === null) return [];
+  const total = totalOf(all, block, iteration);
+  const told = { _total: total, _item_var: block.item_var, _snapshot_ref: snapshotKey };
+  const items = fansOut(block)
+    ? endedItems(kept, { block, iteration }, total, numberIn(decision, 'failed', 0) > 0)
+    : Array.from({ length: Math.min(count, total) }, () => ({}));
+  return [{}, ...items].map((item, index) => {
+    const counter = { ...row, kind: 'counter' as const, attempt: index };
+    return { ...counter, output: { _index: index, ...told, ...item } };
+  });
+}
+
+/** The items that have ended and stay, in their order; which of them ended first makes no difference any more. */
+function endedItems(
+  kept: Fold,
+  { block, iteration }: { readonly block: ForEachBlock; readonly iteration: string },
+  total: number,
+  mayHaveFailed: boolean,
+): readonly JsonObject[] {
+  return Array.from({ length: total }, (_, index) => index).flatMap((index): readonly JsonObject[] => {
+    const path = passPath(iteration, block.id, index);
+    if (!block.body.some(({ id }) => kept.records.isTouched(id, path))) return [];
+    const { end } = kept.list(block.body, path);
+    if (end === 'drained') return [{ _item: index }];
+    return end === 'failed' && mayHaveFailed ? [{ _item: index, _item_failed: true }] : [];
+  });
 }
 
 /**

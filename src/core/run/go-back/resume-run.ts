@@ -1,9 +1,11 @@
 import type { Json, JsonObject } from '../../json.ts';
 import { type Result, err, ok } from '../../result.ts';
+import { choiceRow } from '../choice-row.ts';
 import type { Draft } from '../draft.ts';
 import type { HistoryRow } from '../fold/history-row.ts';
-import { frameKey } from '../frame.ts';
+import { type Frame, frameKey } from '../frame.ts';
 import { setDataWithin } from '../leaf/merge-data.ts';
+import type { NewRow } from '../output-row.ts';
 import { reopenFrames } from '../retry-run.ts';
 import { type Edit, applyEdit, checkEdit } from './edit.ts';
 import { overlay, replaceFrames } from './flight.ts';
@@ -79,6 +81,7 @@ function begin(draft: Draft, stand: StandsAt, request: ResumeRequest): void {
   replaceFrames(draft, { before, frames, flight, oldRunId });
   const folded = [...frames.values()].filter((frame) => !flight.has(frameKey(frame)));
   reopenFrames(draft, folded, null);
+  keepChoices(draft, { before, folded, kept: stand.kept });
   draft.note('resume_from', {
     block_id: block.id,
     iteration,
@@ -89,6 +92,32 @@ function begin(draft: Draft, stand: StandsAt, request: ResumeRequest): void {
     ...(request.edit === null ? {} : { edited: request.edit.kind, by: 'person', value: request.edit.value }),
   });
   draft.transition('scheduled', { reason: 'resume_from', block_id: block.id });
+}
+
+/**
+ * Which route is open stands in a hidden row (RULINGS B2). It is written when the frame is stored for the first time; the
+ * row of one that was stored before may have gone with what came after it, or have been the row of its end.
+ */
+function keepChoices(
+  draft: Draft,
+  of: {
+    readonly before: ReadonlyMap<string, Frame>;
+    readonly folded: readonly Frame[];
+    readonly kept: readonly HistoryRow[];
+  },
+): void {
+  for (const frame of of.folded) {
+    const again = draft.frames.get(frameKey(frame));
+    const choice = again === undefined || !of.before.has(frameKey(frame)) ? null : choiceRow(again);
+    const isKept = frame.state === 'open' && choice !== null && of.kept.some((row) => isSameRow(row, choice));
+    if (choice !== null && !isKept) draft.addRow(choice);
+  }
+}
+
+function isSameRow(row: HistoryRow, { blockId, iteration, kind, attempt }: Omit<NewRow, 'id'>): boolean {
+  return (
+    row.kind === kind && row.attempt === attempt && row.blockId === blockId && row.iteration === iteration
+  );
 }
 
 /** True for a row that the listing of outputs shows ([OUT-4]). */
