@@ -117,13 +117,22 @@ export function endAs(node: TreeNode, end: ListEnd): void {
  * ended: the others are cancelled as those that lose a race, and branches behind the deciding one are not looked at.
  */
 function advanceParallel(walk: Walk, node: TreeNode, block: ParallelBlock): void {
-  const ends: ListEnd[] = node.lists.map(() => 'open');
+  // What had ended in an earlier walk counts before anything else is looked at.
+  const ends = node.lists.map(
+    (_list, index): ListEnd =>
+      node.failedBefore.has(index) ? 'cancelled' : (node.ended.get(index) ?? 'open'),
+  );
+  const isDecided = (): boolean => decides(block, ends);
   for (const [index, list] of node.lists.entries()) {
-    if (!isDecided(block, ends))
-      ends[index] = node.failedBefore.has(index) ? 'cancelled' : advanceList(walk, list);
+    if (ends[index] !== 'open' || isDecided()) continue;
+    const own = advanceList(walk, list);
+    // What ends while a cancel drains has been cancelled, unless it fails.
+    const end = node.draining && own === 'drained' ? 'cancelled' : own;
+    ends[index] = end;
+    if (end !== 'open') node.ended.set(index, end);
   }
   const isEnough = hasEnough(block, ends);
-  if (isDecided(block, ends)) for (const list of node.lists) for (const each of list) cancelHard(walk, each);
+  if (isDecided()) for (const list of node.lists) for (const each of list) cancelHard(walk, each);
   else if (ends.includes('open')) return;
   if (ends.includes('failed') && !isEnough) return endAs(node, 'failed');
   absorbFailures(node);
@@ -139,7 +148,7 @@ const isHopeless = ({ min_successful: enough }: ParallelBlock, ends: readonly Li
   ends.includes('failed') &&
   ends.filter((end) => end === 'drained' || end === 'open').length < enough;
 
-const isDecided = (block: ParallelBlock, ends: readonly ListEnd[]): boolean =>
+const decides = (block: ParallelBlock, ends: readonly ListEnd[]): boolean =>
   hasEnough(block, ends) || isHopeless(block, ends) || (block.fail_fast === true && ends.includes('failed'));
 
 /** [RACE-2] to [RACE-7]. */

@@ -33,23 +33,24 @@ function reopen(instance: Instance, node: TreeNode): void {
     return;
   }
   if (block.type === 'sub_sequence') return resetNode(node);
-  if (block.type === 'saga') return resetAll(instance, node);
+  if (block.type === 'saga' && phase.name === 'rollback') return resetAll(instance, node);
   // What a catch has absorbed stays absorbed: a finally list that failed goes on where it stopped.
   if (block.type === 'try_catch' && (phase.catchFailed || phase.cancelled)) return resetAll(instance, node);
-  if (node.iteration === '' && isUntouched(node)) return resetAll(instance, node);
+  // Cancelled before it was entered.
+  if (node.enteredAt === null) return resetAll(instance, node);
   node.state = 'running';
   node.draining = false;
+  node.failedBefore.clear();
+  for (const [index, end] of node.ended) if (end !== 'drained') node.ended.delete(index);
   node.error = null;
+  // Lists that were not reached yet may have been cancelled with the block.
+  const later = node.phase.name === 'first' ? [1, 2] : node.phase.name === 'catch' ? [2] : [];
+  if (block.type === 'try_catch') for (const index of later) resetList(node.lists[index] ?? []);
   for (const list of openLists(node)) reopenList(instance, list);
 }
 
-/** Cancelled before it was entered. */
-function isUntouched(node: TreeNode): boolean {
-  return (
-    node.decision === null &&
-    !node.pass.open &&
-    node.lists.every((list) => list.every(({ state }) => state === 'cancelled'))
-  );
+function resetList(list: readonly TreeNode[]): void {
+  for (const node of list) for (const each of subtree(node)) resetNode(each);
 }
 
 function openLists(node: TreeNode): readonly (readonly TreeNode[])[] {
@@ -57,7 +58,12 @@ function openLists(node: TreeNode): readonly (readonly TreeNode[])[] {
   if (type === 'router' || type === 'a_b_split') {
     return node.decision === null ? [] : [node.lists[node.decision] ?? []];
   }
-  if (type === 'try_catch') return [node.lists[node.phase.name === 'finally' ? 2 : 0] ?? []];
+  if (type === 'saga') {
+    const actions = node.lists.filter((_list, index) => index % 2 === 0);
+    return [actions.flat(), ...node.lists.filter((_list, index) => index % 2 === 1)];
+  }
+  if (type === 'try_catch')
+    return [node.lists[{ first: 0, rollback: 0, catch: 1, finally: 2 }[node.phase.name]] ?? []];
   return node.lists;
 }
 
@@ -65,7 +71,8 @@ function openLists(node: TreeNode): readonly (readonly TreeNode[])[] {
 function resetAll(instance: Instance, node: TreeNode): void {
   const blocks = new Set([...subtree(node)].map(({ block }) => block.id));
   const { iteration } = node;
-  const isInPass = (row: Row): boolean => row.iteration === iteration || row.iteration.startsWith(iteration);
+  const isInPass = (row: Row): boolean =>
+    iteration === '' || row.iteration === iteration || row.iteration.startsWith(`${iteration}/`);
   instance.rows = instance.rows.filter((row) => !blocks.has(row.block) || !isInPass(row));
   for (const each of subtree(node)) resetNode(each);
 }

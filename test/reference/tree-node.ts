@@ -22,6 +22,8 @@ export interface TreeNode {
   draining: boolean;
   /** Its lists that had failed before the cancel came: what fails by the cancel counts only from then on (CAN-4). */
   readonly failedBefore: Set<number>;
+  /** Branches of a parallel that have ended. */
+  readonly ended: Map<number, 'drained' | 'failed' | 'cancelled'>;
   /** A failure below it was absorbed although it failed itself (ERR-ROW-3). */
   absorbed: boolean;
   /** A rollback has answered it: it still fails the saga, but leaves no row (the example of 9.10). */
@@ -115,6 +117,7 @@ export function buildList(blocks: readonly Block[], parent: TreeNode | null, bra
       enteredAt: null,
       draining: false,
       failedBefore: new Set(),
+      ended: new Map(),
       absorbed: false,
       rolledBack: false,
       ...fresh(),
@@ -161,6 +164,7 @@ export function resetNode(node: TreeNode): void {
   node.enteredAt = null;
   node.draining = false;
   node.failedBefore.clear();
+  node.ended.clear();
   node.absorbed = false;
   node.rolledBack = false;
 }
