@@ -1,5 +1,5 @@
 import { RetryPolicy } from '../core/definition/step.ts';
-import { durationMs, MAX_DURATION_MS } from '../core/definition/scalars.ts';
+import { durationMs, MAX_DURATION_MS } from '../core/definition/times.ts';
 import type * as z from 'zod';
 import type { Json } from '../core/json.ts';
 import type { ContextView } from '../ports/step-handler.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_DURATION_MS } from '../../src/core/definition/scalars.ts';
+import { MAX_DURATION_MS } from '../../src/core/definition/times.ts';
 import { accepted, acceptedStep, documentOf, refusal, refusalOf, step } from './documents.ts';
 
 describe('shape of a document', () => {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { isInstant, JsonValue, Uuid } from '../../core/definition/scalars.ts';
+import { JsonValue, Uuid } from '../../core/definition/scalars.ts';
+import { isInstant } from '../../core/definition/times.ts';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { INSTANCE_STATES, PRIORITIES } from '../../core/run/states.ts';
 

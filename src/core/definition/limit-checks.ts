@@ -1,6 +1,6 @@
 import { utf8Bytes } from '../json.ts';
 import type { Path } from './path.ts';
-import { MAX_DURATION_MS } from './scalars.ts';
+import { MAX_DURATION_MS } from './times.ts';
 
 /** Records one violation; `path` is relative to the block, or to the document for top-level members. */
 export type Report = (rule: string, message: string, path?: Path) => void;

@@ -9,7 +9,7 @@ import type {
 } from './document.ts';
 import { checkExpression, checkNotBlank, type Report } from './limit-checks.ts';
 import { shorten } from './path.ts';
-import { MAX_DURATION_MS } from './scalars.ts';
+import { MAX_DURATION_MS } from './times.ts';
 
 const MAX_BRANCHES = 256;
 const MAX_ITERATIONS = 100_000;

@@ -1,4 +1,4 @@
-import { isRealDate, isRealTime } from './scalars.ts';
+import { isRealDate, isRealTime } from './times.ts';
 
 const LOCAL_DATE = /^\d{4}-\d{2}-\d{2}$/;
 const LOCAL_DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/;

@@ -1,4 +1,4 @@
-import { MAX_DURATION_MS } from '../../core/definition/scalars.ts';
+import { MAX_DURATION_MS } from '../../core/definition/times.ts';
 import type { Header } from '../../core/network/outbound-headers.ts';
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

@@ -1,5 +1,5 @@
 import { isLocalDate } from '../local-time.ts';
-import { isInstant } from '../scalars.ts';
+import { isInstant } from '../times.ts';
 
 /**
  * The formats that are checked, each in linear time. Other names are annotations, as the draft says. `uri` looks at the

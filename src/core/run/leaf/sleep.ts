@@ -1,5 +1,5 @@
 import type { StepBlock } from '../../definition/document.ts';
-import { MAX_DURATION_MS } from '../../definition/scalars.ts';
+import { MAX_DURATION_MS } from '../../definition/times.ts';
 import { type Json, isJsonObject, member } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import type { Leaf } from '../frame.ts';
