@@ -35,7 +35,7 @@ async function callResolved(deps: TurnDeps, call: HandlerCall): Promise<CallOutc
   try {
     const outcome = await Promise.race([run(deps, call, deadline), timeout]);
     if (!outcome.ok) return outcome;
-    const writes = writesOf(outcome, call.dispatch);
+    const writes = await writesOf(outcome, call.dispatch);
     return { ok: true, output: outcome.output, ...writes, ...(isStubbed(call) ? { stub: true } : {}) };
   } catch (error) {
     return { ok: false, failure: thrown(error) };

@@ -1,6 +1,7 @@
 import { jsonObject, type Json } from '../core/json.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import { checkInjection, storedInjection } from '../core/run/reshape/injection.ts';
+import { checkInjection } from '../core/run/reshape/check-injection.ts';
+import { storedInjection } from '../core/run/reshape/injection.ts';
 import { acceptChange } from './accept-change.ts';
 import type { Refusal } from './refusal.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';

@@ -3,7 +3,6 @@ import { hasHooksToRun } from '../core/run/hooks/hooks-pending.ts';
 import { type ActiveTurns, createActiveTurns } from './active-turns.ts';
 import { localInstant } from './lease.ts';
 import { operate } from './operate.ts';
-import { resumeFrom } from './resume-from.ts';
 import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
 import type { Turn } from './turn.ts';
 import type { TurnEnd } from './turn-end.ts';
@@ -67,7 +66,11 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
     run: (claim, now) => active.run(claim, now),
     nudge: (target, withinMs = NUDGE_WITHIN_MS) => within(deps, look(target), withinMs),
     operate: (target, operation) => operateHere(deps, { turns, newLease, look }, target, operation),
-    resume: (target, order) => resumeFrom(deps, newLease(), target, order),
+    resume: async (target, order) => {
+      // Only what operators do needs this much code, and functions should be small.
+      const { resumeFrom } = await import('./resume-from.ts');
+      return resumeFrom(deps, newLease(), target, order);
+    },
     onTurnEnd: (listener) => active.onEnd(listener),
     onNotDue: (listener) => {
       tellNotDue = listener;

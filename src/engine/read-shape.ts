@@ -1,6 +1,5 @@
 import type { Plan } from '../core/run/plan.ts';
 import type { InstanceRecord } from '../core/run/record.ts';
-import { readInjection } from '../core/run/reshape/injection.ts';
 import type { PendingChange } from '../core/run/reshape/shape-state.ts';
 import type { ShapeChange, ShapeStore } from '../ports/store/shape.ts';
 import type { Definitions } from './definitions.ts';
@@ -36,8 +35,10 @@ async function pendingChange(
   { number, change }: ShapeChange,
 ): Promise<PendingChange> {
   switch (change.kind) {
-    case 'inject':
+    case 'inject': {
+      const { readInjection } = await import('../core/run/reshape/check-injection.ts');
       return { kind: 'inject', change: number, injection: readInjection(plan, change) };
+    }
     case 'migrate': {
       const target = await deps.definitions.plan(tenantId, change.sequenceId);
       const to = target === null ? null : { plan: target, replaced: change.replaced };

@@ -1,6 +1,7 @@
 import type { Plan } from '../core/run/plan.ts';
 import type { Injection, PlanShape } from '../core/run/reshape/injected.ts';
-import { carriedOver, readInjection } from '../core/run/reshape/injection.ts';
+import { readInjection } from '../core/run/reshape/check-injection.ts';
+import { carriedOver } from '../core/run/reshape/injection.ts';
 import type { ShapeChange } from '../ports/store/shape.ts';
 
 /** What the changes up to a number have made of a run; refused ones have made nothing. */

@@ -10,16 +10,18 @@ interface StepWrites {
 }
 
 /** What a handler wants written, sorted by where it goes ([H-5]). */
-export function writesOf(
+export async function writesOf(
   outcome: Extract<StepOutcome, { ok: true }>,
   { blockId, iteration }: Pick<Dispatch, 'blockId' | 'iteration'>,
-): StepWrites {
+): Promise<StepWrites> {
   const all = outcome.writes ?? [];
   const writes = all.flatMap(kvChange);
   if (writes.length === all.length) return { writes };
   const injects = all.find((write) => write.type === 'inject_blocks');
-  if (injects !== undefined)
-    return { writes, injects: { blocks: injects.blocks, position: injects.position } };
+  if (injects !== undefined) {
+    const { checkInjection } = await import('../core/run/reshape/check-injection.ts');
+    return { writes, injects: { check: (plan) => checkInjection(plan, injects.blocks, injects.position) } };
+  }
   const signals = all.flatMap((write) => (write.type === 'signal' ? [write.signal] : []));
   const emits = all.flatMap((write) => (write.type === 'emit' ? [write.emit] : []));
   const takes = all.flatMap((write) =>

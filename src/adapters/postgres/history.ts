@@ -1,21 +1,10 @@
-import { type SQL, and, asc, eq, ne } from 'drizzle-orm';
 import type { HistoryRow } from '../../core/run/fold/history-row.ts';
-import type {
-  ForkAnswer,
-  ForkRequest,
-  History,
-  HistoryStore,
-  Page,
-  TimelineRow,
-} from '../../ports/store/history.ts';
+import type { ForkAnswer, ForkRequest, History, HistoryStore } from '../../ports/store/history.ts';
 import { NO_SEQUENCE, encodeInstance } from './accept.ts';
 import { callOr, isUuid, tenantCall } from './call.ts';
-import { tenantDatabase } from './database.ts';
 import type { SqlDriver } from './driver.ts';
 import { FRONTIER_OF } from './reads-instances.ts';
 import { type FrontierAnswer, answerOf, readFrontier, storeFrame } from './rows.ts';
-import { blockOutputs, taskInstances } from './schema.ts';
-import { readOutputRow } from './tables/rows.ts';
 import { encodeFrame, encodeRow } from './turn-payload.ts';
 
 const FORK = 'SELECT stepwell.fork_v1($1::jsonb)';
@@ -55,53 +44,17 @@ export function createHistoryStore(driver: SqlDriver): HistoryStore {
         ? null
         : { ...readFrontier(answer.frontier), rows: answer.rows.map(readRow) };
     },
-    listTimeline: (tenantId, id, page) => listTimeline(driver, tenantId, id, page),
+    // The query builder is loaded with the first timeline (see store.ts).
+    async listTimeline(tenantId, id, page) {
+      const { listTimeline } = await import('./timeline.ts');
+      return listTimeline(driver, tenantId, id, page);
+    },
     fork: (request) =>
       callOr<ForkAnswer>(
         async () => answerOf(await driver.query(FORK, [JSON.stringify(forkPayload(request))])),
         { [NO_SEQUENCE]: () => 'not_found' },
       ),
   };
-}
-
-/** One row of nulls where an instance has no rows: it is known all the same. */
-async function listTimeline(
-  driver: SqlDriver,
-  tenantId: string | null,
-  id: string,
-  { offset, limit }: Page,
-): Promise<readonly TimelineRow[] | null> {
-  if (!isUuid(id)) return null;
-  const known = and(
-    eq(taskInstances.id, id),
-    tenantId === null ? undefined : eq(taskInstances.tenantId, tenantId),
-  );
-  const ofInstance = and(
-    eq(blockOutputs.instanceId, taskInstances.id),
-    eq(blockOutputs.tenantId, taskInstances.tenantId),
-    ne(blockOutputs.kind, 'node'),
-  );
-  const rows = await tenantDatabase(driver, tenantId)
-    .select({ row: blockOutputs })
-    .from(taskInstances)
-    .leftJoin(blockOutputs, ofInstance)
-    .where(known)
-    .orderBy(asc(blockOutputs.rev), asc(blockOutputs.ordinal))
-    .offset(offset)
-    .limit(limit);
-  if (rows.length === 0 && offset > 0) return (await isKnown(driver, tenantId, known)) ? [] : null;
-  if (rows.length === 0) return null;
-  return rows.flatMap(({ row }) =>
-    row === null ? [] : [{ ...readOutputRow(row), supersededBy: row.supersededBy }],
-  );
-}
-
-async function isKnown(driver: SqlDriver, tenantId: string | null, known: SQL | undefined): Promise<boolean> {
-  const found = await tenantDatabase(driver, tenantId)
-    .select({ id: taskInstances.id })
-    .from(taskInstances)
-    .where(known);
-  return found.length > 0;
 }
 
 /** Members that say nothing are left out, as in a commit. */

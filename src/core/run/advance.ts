@@ -1,6 +1,8 @@
 import type { StepBlock } from '../definition/document.ts';
+import type { DocumentError } from '../definition/problems.ts';
 import type { Failure } from '../failure.ts';
 import type { Json, JsonObject } from '../json.ts';
+import type { Result } from '../result.ts';
 import type { Draft } from './draft.ts';
 import type { Dispatch } from './env.ts';
 import { cancelBelow } from './cancel-subtree.ts';
@@ -17,8 +19,9 @@ import { countExternalCall, countUsage } from './limits/usage.ts';
 import { callsOutside } from './limits/tracked-handlers.ts';
 import type { Outside } from './outside.ts';
 import { ROOT_PLACE, addNodeRow, frameAt, placeOf, removeBelow } from './place.ts';
-import { currentList, innerIteration, isJoined } from './plan.ts';
+import { type Plan, currentList, innerIteration, isJoined } from './plan.ts';
 import { injectFromStep } from './reshape/apply-changes.ts';
+import type { Injection } from './reshape/injected.ts';
 import { goTo } from './settle.ts';
 import { checkSla } from './sla.ts';
 import { walk } from './walk.ts';
@@ -108,9 +111,8 @@ export interface Answer {
 }
 
 export interface Injected {
-  readonly blocks: Json;
-  /** Index in the effective root list; null for its end. */
-  readonly position: number | null;
+  /** The blocks at their place in this plan, or what is wrong with them. */
+  readonly check: (plan: Plan) => Result<Injection, DocumentError>;
 }
 
 export interface KvChange {

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import type { JsonObject } from '../../../src/core/json.ts';
+import type { Plan } from '../../../src/core/run/plan.ts';
+import { checkInjection } from '../../../src/core/run/reshape/check-injection.ts';
 import {
   type BlockJson,
   type List,
@@ -52,7 +54,8 @@ const limited = ({ mood }: { readonly mood: number }): JsonObject =>
 function injecting(blockId: string, iteration: string, mood: number): Answer {
   const id = `late_${blockId}_${iteration.replaceAll(/[^a-z0-9]/g, '_')}`;
   const position = mood % 4 === 0 ? null : (mood % 4) - 1;
-  return { ok: true, output: blockId, writes: [], takesMs: 0, injects: { blocks: [pure(id)], position } };
+  const check = (plan: Plan) => checkInjection(plan, [pure(id)], position);
+  return { ok: true, output: blockId, writes: [], takesMs: 0, injects: { check } };
 }
 
 const HOOKS = ['hook1', 'hook2', 'hook3'];

@@ -1,10 +1,12 @@
+import type { DocumentError } from '../../definition/problems.ts';
 import type { Failure } from '../../failure.ts';
-import type { Json } from '../../json.ts';
 import { type Result, err, ok } from '../../result.ts';
 import type { InboxDone } from '../changes.ts';
 import type { Draft } from '../draft.ts';
+import type { Plan } from '../plan.ts';
 import type { InboxRow } from '../record.ts';
-import { carriedOver, checkInjection, effectivePlan, planWith, storedInjection } from './injection.ts';
+import { carriedOver, effectivePlan, planWith, storedInjection } from './injection.ts';
+import type { Injection } from './injected.ts';
 import type { Refusal } from './mapping.ts';
 import { type ReshapeOptions, reshape } from './reshape.ts';
 import type { PendingChange, ShapeWrite } from './shape-state.ts';
@@ -127,9 +129,9 @@ function writeShape(draft: Draft, write: Required<ShapeWrite>): void {
  */
 export function injectFromStep(
   draft: Draft,
-  request: { readonly blocks: Json; readonly position: number | null },
+  injected: { readonly check: (plan: Plan) => Result<Injection, DocumentError> },
 ): Result<() => void, Failure> {
-  const checked = checkInjection(draft.plan, request.blocks, request.position);
+  const checked = injected.check(draft.plan);
   if (!checked.ok) return err(invalidBlocks(checked.error.message));
   return ok(() => {
     const change = (draft.record.shape?.accepted ?? 0) + 1;

@@ -1,14 +1,10 @@
-import { type DocumentError, parseSequence } from '../../definition/parse-sequence.ts';
-import { documentError } from '../../definition/problems.ts';
-import { serialiseBlock, serialiseSequence } from '../../definition/serialise.ts';
+import { serialiseBlock } from '../../definition/serialise.ts';
 import type { Block } from '../../definition/document.ts';
-import { type Json, type JsonObject, isJsonArray } from '../../json.ts';
-import { type Result, err, ok } from '../../result.ts';
 import { type Plan, compilePlan } from '../plan.ts';
 import type { Injection, InjectionPlace, NewInjection, PlanShape } from './injected.ts';
 
 /** A root list with blocks injected into it ([OP-10]). */
-function injectedInto(root: readonly Block[], injection: Injection): readonly Block[] {
+export function injectedInto(root: readonly Block[], injection: Injection): readonly Block[] {
   return root.toSpliced(indexOf(root, injection), 0, ...injection.blocks);
 }
 
@@ -20,7 +16,8 @@ function indexOf(root: readonly Block[], { position, before, after }: InjectionP
   return previous === -1 ? Math.min(position, root.length) : previous + 1;
 }
 
-function placeAt(root: readonly Block[], position: number | null): InjectionPlace {
+/** The place of what is to come at an index of a root list; null: at its end. */
+export function placeAt(root: readonly Block[], position: number | null): InjectionPlace {
   if (position === null || position >= root.length) return { position: null, before: null, after: null };
   return { position, before: root[position]?.id ?? null, after: root[position - 1]?.id ?? null };
 }
@@ -40,47 +37,6 @@ function withInjected(plan: Plan, injections: readonly Injection[]): Plan {
   if (injections.length === 0) return plan;
   const blocks = injections.reduce(injectedInto, plan.document.blocks);
   return compilePlan({ ...plan.document, blocks: [...blocks] });
-}
-
-/**
- * Checks blocks that are to be injected, by themselves and together with what is there ([OP-9], the rules of a publish).
- * `position` null: at the end.
- */
-export function checkInjection(
-  plan: Plan,
-  blocks: Json,
-  position: number | null,
-): Result<Injection, DocumentError> {
-  if (!isJsonArray(blocks) || blocks.length === 0) {
-    const message = 'blocks must be an array of at least one block';
-    return err(documentError(400, [{ path: 'blocks', message }]));
-  }
-  const alone = parseSequence({ ...headOf(plan), blocks });
-  if (!alone.ok) return alone;
-  const injection: Injection = {
-    ...placeAt(plan.document.blocks, position),
-    blocks: alone.value.document.blocks,
-  };
-  const together = [...injectedInto(plan.document.blocks, injection)];
-  const all = parseSequence(serialiseSequence({ ...plan.document, blocks: together }));
-  return all.ok ? ok(injection) : all;
-}
-
-/** The document without its blocks: what is needed to check others by themselves. */
-function headOf({ document }: Plan): JsonObject {
-  const { id, tenant_id, namespace, name, version, created_at } = document;
-  return { id, tenant_id, namespace, name, version, created_at };
-}
-
-/** An injection as it was stored; it passed all checks when it was accepted. */
-export function readInjection(
-  plan: Plan,
-  stored: InjectionPlace & { readonly blocks: readonly JsonObject[] },
-): Injection {
-  const { position, before, after } = stored;
-  const parsed = parseSequence({ ...headOf(plan), blocks: stored.blocks });
-  if (!parsed.ok) throw new Error(`injected blocks cannot be read: ${parsed.error.message}`);
-  return { position, before, after, blocks: parsed.value.document.blocks };
 }
 
 export function storedInjection(id: string, { blocks, ...place }: Injection): NewInjection {
