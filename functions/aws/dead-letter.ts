@@ -1,5 +1,5 @@
 import { type AwsHost, createAwsHost } from './compose.ts';
-import { failuresOf, type Remaining, runRecords, type SqsBatchResponse } from './records.ts';
+import { failuresOf, type Remaining, runRecords, type SqsBatchResponse, type SqsEvent } from './records.ts';
 
 /**
  * Messages that failed again and again. A hint among them was only late: its instance is looked at once more, and the
@@ -7,7 +7,7 @@ import { failuresOf, type Remaining, runRecords, type SqsBatchResponse } from '.
  */
 export function createDeadLetterHandler(
   host: AwsHost,
-): (event: unknown, context: Remaining) => Promise<SqsBatchResponse> {
+): (event: SqsEvent, context: Remaining) => Promise<SqsBatchResponse> {
   return async (event, context) => {
     const parts = await host();
     const records = await runRecords(parts, event, context);

@@ -1,13 +1,17 @@
-import * as z from 'zod';
 import { decodeHintMessage } from '../../src/core/hint-message.ts';
 import { type HintOutcome, runHints } from '../../src/engine/invocation.ts';
 import type { AwsParts } from './compose.ts';
 
-const SqsEvent = z.object({
-  Records: z.array(z.object({ messageId: z.string(), receiptHandle: z.string(), body: z.string() })),
-});
+export interface SqsRecord {
+  readonly messageId: string;
+  readonly receiptHandle: string;
+  readonly body: string;
+}
 
-export type SqsRecord = z.infer<typeof SqsEvent>['Records'][number];
+/** The host's own shape, which it does not send otherwise; what users could get wrong stands in the bodies. */
+export interface SqsEvent {
+  readonly Records: readonly SqsRecord[];
+}
 
 /** `poison`: the message is no hint, and looking at it again will not make it one. */
 export interface RecordOutcome {
@@ -27,10 +31,10 @@ export interface Remaining {
 /** Works through an SQS event; one outcome per record, whatever becomes of the others. Unstarted ones are given back. */
 export async function runRecords(
   { engine, queue, log }: AwsParts,
-  event: unknown,
+  event: SqsEvent,
   context: Remaining,
 ): Promise<readonly RecordOutcome[]> {
-  const read = SqsEvent.parse(event).Records.map((record) => ({
+  const read = event.Records.map((record) => ({
     record,
     hint: decodeHintMessage(record.body),
   }));

@@ -1,5 +1,5 @@
 import { type AwsHost, createAwsHost } from './compose.ts';
-import { failuresOf, type Remaining, runRecords, type SqsBatchResponse } from './records.ts';
+import { failuresOf, type Remaining, runRecords, type SqsBatchResponse, type SqsEvent } from './records.ts';
 
 /**
  * Queue messages: one turn for each instance that is due. What is reported as failed comes again: when the database could
@@ -7,7 +7,7 @@ import { failuresOf, type Remaining, runRecords, type SqsBatchResponse } from '.
  */
 export function createTurnHandler(
   host: AwsHost,
-): (event: unknown, context: Remaining) => Promise<SqsBatchResponse> {
+): (event: SqsEvent, context: Remaining) => Promise<SqsBatchResponse> {
   return async (event, context) => {
     const records = await runRecords(await host(), event, context);
     return failuresOf(records.filter(({ outcome }) => outcome !== 'done'));

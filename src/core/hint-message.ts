@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import { type Json, isJsonObject } from './json.ts';
 import { err, ok, type Result } from './result.ts';
 
 /** What a queue message says: look at this instance (DESIGN 5, RULINGS B15). Ids only, never data. */
@@ -12,13 +12,8 @@ export interface HintMessage {
 /** Queues take far more; whatever is longer than this is not a hint. */
 const BYTES_MAX = 1024;
 
-/** Unknown members are dropped, so that a newer build may add some; another `v` means that they must be understood. */
-const Wire = z.object({
-  v: z.literal(1),
-  tenant: z.string().min(1),
-  instance: z.string().min(1),
-  traceparent: z.string().optional(),
-});
+/** Read by hand: it is all that a function which runs turns would need a schema library for when it starts. */
+const isText = (value: Json | undefined): value is string => typeof value === 'string' && value !== '';
 
 /** The text of a message, in ASCII: queues differ in what they do to other characters. Null when it would be too long. */
 export function encodeHintMessage(message: HintMessage): string | null {
@@ -38,10 +33,13 @@ export function decodeHintMessage(text: string): Result<HintMessage, string> {
   if (text.length > BYTES_MAX) return err(`it has ${text.length} characters`);
   const json = parseJson(text);
   if (!json.ok) return json;
-  const wire = Wire.safeParse(json.value);
-  if (!wire.success)
-    return err(`wrong members: ${wire.error.issues.map(({ path }) => `/${path.join('/')}`).join(', ')}`);
-  const { tenant, instance, traceparent } = wire.data;
+  if (!isJsonObject(json.value)) return err('wrong members: /');
+  // Unknown members are dropped, so that a newer build may add some; another `v` means that they must be understood.
+  const { v, tenant, instance, traceparent } = json.value;
+  if (v !== 1) return err('wrong members: /v');
+  if (!isText(tenant)) return err('wrong members: /tenant');
+  if (!isText(instance)) return err('wrong members: /instance');
+  if (traceparent !== undefined && typeof traceparent !== 'string') return err('wrong members: /traceparent');
   return ok({
     tenantId: tenant,
     instanceId: instance,
@@ -49,7 +47,7 @@ export function decodeHintMessage(text: string): Result<HintMessage, string> {
   });
 }
 
-function parseJson(text: string): Result<unknown, string> {
+function parseJson(text: string): Result<Json, string> {
   try {
     return ok(JSON.parse(text));
   } catch {

@@ -17,10 +17,3 @@ export type TenantPlan = z.infer<typeof TenantPlan>;
 /** Plans by tenant; the one of `*` is that of all tenants without one of their own. */
 export const TenantPlans = z.record(z.string().min(1), TenantPlan);
 export type TenantPlans = z.infer<typeof TenantPlans>;
-
-/** The plan of a tenant; null: it has none and no limits. */
-export function planOf(plans: TenantPlans | undefined, tenantId: string): TenantPlan | null {
-  if (plans === undefined) return null;
-  if (Object.hasOwn(plans, tenantId)) return plans[tenantId] ?? null;
-  return Object.hasOwn(plans, '*') ? (plans['*'] ?? null) : null;
-}

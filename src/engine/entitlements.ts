@@ -1,5 +1,6 @@
 import { canonicalJson, type Json, type JsonObject, utf8Bytes } from '../core/json.ts';
-import { planOf, type TenantPlan } from '../core/plans.ts';
+import { planOf } from '../core/plan-of.ts';
+import type { TenantPlan } from '../core/plans.ts';
 import type { StartRequest } from '../ports/store/accept.ts';
 import { refuse, type Refusal, type Refused } from './refusal.ts';
 import type { UseCaseDeps } from './use-case.ts';
