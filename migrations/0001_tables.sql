@@ -140,13 +140,18 @@ CREATE INDEX task_instances_suspect_idx ON stepwell.task_instances (priority, du
   WHERE (suspect OR recovery_count > 0) AND lease_until IS NULL AND due_at IS NOT NULL;
 CREATE INDEX task_instances_lease_idx ON stepwell.task_instances (lease_until, lease_token)
   WHERE lease_until IS NOT NULL;
-CREATE INDEX task_instances_listing_idx ON stepwell.task_instances (tenant_id, state, updated_at, id);
-CREATE INDEX task_instances_sequence_idx ON stepwell.task_instances (sequence_id, state);
+-- Lists by last change. `updated_at` moves with the state, the due time or a fact, which are in indexes anyway, and never
+-- with a step (RULINGS A29). A row is in one of the two, so that a list of roots does not walk over their children.
+CREATE INDEX task_instances_roots_idx ON stepwell.task_instances (tenant_id, state, updated_at, id)
+  WHERE parent_instance_id IS NULL;
+CREATE INDEX task_instances_children_idx ON stepwell.task_instances (tenant_id, state, updated_at, id)
+  WHERE parent_instance_id IS NOT NULL;
+CREATE INDEX task_instances_sequence_idx ON stepwell.task_instances (sequence_id, state, updated_at, id);
 CREATE INDEX task_instances_metadata_idx ON stepwell.task_instances USING gin (metadata jsonb_path_ops)
   WHERE metadata <> '{}'::jsonb;
 CREATE INDEX task_instances_gate_idx ON stepwell.task_instances (gate_opened_at)
   WHERE gate_opened_at IS NOT NULL;
-CREATE INDEX task_instances_slots_idx ON stepwell.task_instances (tenant_id, concurrency_key, state)
+CREATE INDEX task_instances_slots_idx ON stepwell.task_instances (tenant_id, concurrency_key, state, updated_at, id)
   WHERE concurrency_key IS NOT NULL;
 CREATE UNIQUE INDEX task_instances_child_key
   ON stepwell.task_instances (parent_instance_id, parent_block_id, parent_iteration, parent_entry)
@@ -232,7 +237,7 @@ CREATE TABLE stepwell.signal_inbox (
   disposition text,
   CONSTRAINT signal_inbox_pkey PRIMARY KEY (instance_id, seq),
   CONSTRAINT signal_inbox_id_key UNIQUE (instance_id, id),
-  CONSTRAINT signal_inbox_kind_check CHECK (kind IN ('signal', 'task', 'child', 'context', 'event', 'shape')),
+  CONSTRAINT signal_inbox_kind_check CHECK (kind IN ('signal', 'task', 'child', 'context', 'event', 'shape', 'wake')),
   CONSTRAINT signal_inbox_type_check CHECK ((kind = 'signal') = (signal_type IS NOT NULL)),
   CONSTRAINT signal_inbox_disposition_check CHECK (disposition IN ('applied', 'no_effect', 'rejected', 'expired'))
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);

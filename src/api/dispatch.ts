@@ -4,6 +4,7 @@ import type { Caller } from '../engine/use-case.ts';
 import { StoreUnavailable } from '../ports/store/store.ts';
 import { errorAnswer, internalErrorAnswer, jsonAnswer } from './error-answer.ts';
 import type { ApiContext } from './api-deps.ts';
+import { taggedAnswer } from './entity-tag.ts';
 import { eventStream } from './event-stream.ts';
 import { authenticate } from './authenticate.ts';
 import { readBytes, readJson } from './read-body.ts';
@@ -41,7 +42,9 @@ export async function dispatch(deps: ApiContext, route: Route, incoming: Incomin
   }
   try {
     const answer = await route.run(deps, call);
-    return answer.ok ? replyAnswer(deps, route, answer.value) : errorAnswer(answer.error, requestId);
+    return answer.ok
+      ? await replyAnswer(deps, route, answer.value, request)
+      : errorAnswer(answer.error, requestId);
   } catch (error) {
     return failureAnswer(deps, route, requestId, error);
   }
@@ -64,7 +67,12 @@ async function callerOf(
   }
 }
 
-function replyAnswer(deps: ApiContext, route: Route, reply: Reply): Response {
+async function replyAnswer(
+  deps: ApiContext,
+  route: Route,
+  reply: Reply,
+  request: Request,
+): Promise<Response> {
   if (reply.events !== undefined) {
     return eventStream(reply.events, {
       clock: deps.clock,
@@ -82,7 +90,10 @@ function replyAnswer(deps: ApiContext, route: Route, reply: Reply): Response {
     });
   }
   if (reply.body === undefined) return new Response(null, { status: reply.status });
-  return jsonAnswer(reply.status, reply.body);
+  const isTagged = route.method === 'GET' && route.access !== 'public' && reply.status === 200;
+  return isTagged
+    ? taggedAnswer(reply.body, request.headers.get('if-none-match'))
+    : jsonAnswer(reply.status, reply.body);
 }
 
 function failureAnswer(deps: ApiContext, route: Route, requestId: string, error: unknown): Response {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { ListInstancesQuery } from '../../src/ports/store/instance-lists.ts';
 import { TENANT, newInstance } from '../support/turn-builder.ts';
 import { request } from './acts.ts';
 import { type Scene, setScene } from './large-scene.ts';
-import { FILL, SCHEDULE_ID } from './large-tables.ts';
+import { FILL, FILLED_SEQUENCE_ID, SCHEDULE_ID } from './large-tables.ts';
+import { planOfList } from './list-plans.ts';
 import { FILL_BEYOND, operationsBeyond } from './operations-beyond.ts';
 import { FILL_ADMIN, operationsOfAdmin } from './operations-of-admin.ts';
 import { operationsOfChanges } from './operations-of-changes.ts';
@@ -117,6 +119,44 @@ describe('operations on large tables', () => {
       expect(await session.store.listInstances({ ...list, tenantId: 'big-1', metadata })).toHaveLength(1);
     });
     expect(scanned).toBe(0);
+  });
+
+  it('list and count instances without sorting or scanning the backlog, whatever the filter (dashboard.md A3)', async () => {
+    const session = await sessions.open();
+    const page = { namespace: null, sequenceId: null, states: [], metadata: [], limit: 20, offset: 0 };
+    const place = { at: Date.parse('2100-01-01T00:00:00Z'), id: 'ffffffff-ffff-7fff-8fff-ffffffffffff' };
+    const filters: readonly Partial<ListInstancesQuery>[] = [
+      {},
+      { after: place },
+      { states: ['completed'] },
+      { states: ['completed'], rootOnly: true, after: place },
+      { sequenceId: FILLED_SEQUENCE_ID },
+      { sequenceId: FILLED_SEQUENCE_ID, states: ['scheduled'], after: place },
+      { concurrencyKey: 'key-8' },
+      { idempotencyKey: 'nobody' },
+      {
+        idRange: { from: '11112222-0000-0000-0000-000000000000', to: '11112222-ffff-ffff-ffff-ffffffffffff' },
+      },
+      { createdAfter: 0, createdBefore: place.at },
+      { createdBefore: 1_000 },
+      { metadata: [['n', '4711']] },
+    ];
+    for (const filter of filters) {
+      for (const order of ['updated', 'created'] as const) {
+        const query = { ...page, tenantId: 'big-1', order, ...filter };
+        if (filter.metadata === undefined) {
+          const facts = await planOfList(session, query);
+          expect(facts.scannedWhole, JSON.stringify(query)).not.toContain('task_instances');
+          // A page of each range at most.
+          expect(facts.sorted, JSON.stringify(query)).toBeLessThanOrEqual(14 * 20);
+        }
+        const { scanned, fetched } = await costOf(session, () => session.store.listInstances(query));
+        expect(scanned, JSON.stringify(query)).toBe(0);
+        expect(fetched, JSON.stringify(query)).toBeLessThanOrEqual(14 * 20 + 40);
+      }
+      const facts = await planOfList(session, { ...page, tenantId: 'big-1', ...filter }, 'count');
+      expect(facts, JSON.stringify(filter)).toMatchObject({ sorted: 0, scannedWhole: [] });
+    }
   });
 
   it('give each tenant its share of a claim, whatever the backlog of the others (RULINGS A30)', async () => {

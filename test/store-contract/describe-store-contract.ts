@@ -17,6 +17,7 @@ import { describeHandlerNames } from './handler-names.ts';
 import { describeAroundSteps } from './around-steps.ts';
 import { describeHooks } from './hooks.ts';
 import { describeInboxOrder } from './inbox-order.ts';
+import { describeInstanceLists } from './instance-lists.ts';
 import { describeInstanceReads } from './instance-reads.ts';
 import { describeIntents } from './intents.ts';
 import { describeItems } from './items.ts';
@@ -76,6 +77,7 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'cleanup hooks': describeHooks,
   'traces, alerts and journal': describeAroundSteps,
   'reads of instances': describeInstanceReads,
+  'lists of instances': describeInstanceLists,
   'the change feed': describeChangeFeed,
   'keys of tenants': describeApiKeys,
   'going back and forks': describeGoingBack,

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import type { ListGatesQuery, ListInstancesQuery } from '../../src/ports/store/reads.ts';
+import type { ListInstancesQuery } from '../../src/ports/store/instance-lists.ts';
+import type { ListGatesQuery } from '../../src/ports/store/reads.ts';
 import {
   TENANT,
   auditEntry,

@@ -1,4 +1,4 @@
-import { type Json, compareCodePoints, isJsonArray, member } from '../../core/json.ts';
+import { type Json, compareCodePoints, isJsonArray } from '../../core/json.ts';
 import {
   EXTERNALIZE_BYTES,
   type NodeRow,
@@ -12,7 +12,6 @@ import type {
   InstanceKey,
   InstanceView,
   ListGatesQuery,
-  ListInstancesQuery,
   WhichRows,
 } from '../../ports/store/reads.ts';
 import type { StepLogLine } from '../../ports/store/turn.ts';
@@ -73,21 +72,10 @@ export function getInstance(tx: Tx, tenantId: string | null, id: string): Instan
   return row === null ? null : viewOf(row);
 }
 
-export function listInstances(tx: Tx, query: ListInstancesQuery): readonly InstanceView[] {
-  return tx.db.instances
-    .values()
-    .filter((row) => matches(row, query))
-    .filter((row) => query.states.length === 0 || query.states.includes(row.state))
-    .filter((row) => query.metadata.every(([key, value]) => member(row.metadata, key) === value))
-    .sort((a, b) => b.updatedAt - a.updatedAt || compareCodePoints(b.id, a.id))
-    .slice(query.offset, query.offset + query.limit)
-    .map(viewOf);
-}
-
 /** null in a filter means any. */
 function matches(
   row: InstanceRow,
-  filter: Pick<ListInstancesQuery, 'tenantId' | 'namespace' | 'sequenceId'>,
+  filter: Pick<ListGatesQuery, 'tenantId' | 'namespace' | 'sequenceId'>,
 ): boolean {
   return (
     (filter.tenantId === null || row.tenantId === filter.tenantId) &&

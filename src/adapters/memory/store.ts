@@ -16,7 +16,9 @@ import { type Run, atomically, createDatabase, createIds } from './database.ts';
 import { patchContext, signal } from './facts.ts';
 import { announceHandlers, listLiveHandlers } from './handler-names.ts';
 import { limitPart } from './limit-store.ts';
+import { instanceListPart } from './instance-lists.ts';
 import { nextWake, peekInbox, releaseLeases, renewLeases, voidAllLeases } from './leases.ts';
+import { idempotencyPart } from './idempotency.ts';
 import { itemPart } from './items.ts';
 import { manyInstancesPart } from './many-instances.ts';
 import { fork, getHistory, listTimeline } from './history.ts';
@@ -43,7 +45,7 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
   const newId = createIds(options.now);
   // The body runs before the first await, so operations are carried out in the order of the calls, one by one.
   const run: Run = async (operation) => atomically(db, { t: options.now(), newId }, operation);
-  return {
+  const store: Store = {
     ...turnPart(run),
     ...acceptPart(run),
     ...catalogPart(run),
@@ -62,12 +64,15 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
     ...nodePart(run),
     ...shapePart(run),
     ...readPart(run),
+    ...instanceListPart(run),
     getHistory: (tenantId, id) => run((tx) => getHistory(tx, tenantId, id)),
     fork: (request) => run((tx) => fork(tx, request)),
     listTimeline: (tenantId, id, page) => run((tx) => listTimeline(tx, tenantId, id, page)),
     listChanges: (query) => run((tx) => listChanges(tx, query)),
+    ...idempotencyPart(run, () => store),
     close: () => Promise.resolve(),
   };
+  return store;
 }
 
 function shapePart(run: Run): ShapeStore {
@@ -148,7 +153,6 @@ function readPart(run: Run): ReadStore {
     readItems: (key, snapshotKey, from, count) =>
       run((tx) => instances.readItems(tx, key, snapshotKey, { from, count })),
     getInstance: (tenantId, id) => run((tx) => instances.getInstance(tx, tenantId, id)),
-    listInstances: (query) => run((tx) => instances.listInstances(tx, query)),
     listOutputs: (tenantId, id, which) => run((tx) => instances.listOutputs(tx, tenantId, id, which)),
     getOutput: (tenantId, id, rowId) => run((tx) => instances.getOutput(tx, tenantId, id, rowId)),
     listNodeRows: (tenantId, id) => run((tx) => instances.listNodeRows(tx, tenantId, id)),

@@ -5,21 +5,23 @@ import type { SqlDriver } from './driver.ts';
 import { encodeMetadata } from './encode-metadata.ts';
 import { answerOf } from './rows.ts';
 
-/** One index range per state, each read from its oldest end and no further than the limit. */
+/** The filter of the bulk changes, on one of the two indexes in the order of the last change. */
+const oldest = (ofWhom: 'IS NULL' | 'IS NOT NULL'): string => `(
+    SELECT n.id, n.state, n.updated_at FROM stepwell.task_instances n
+    WHERE n.tenant_id = $1 AND n.state = s.state AND n.parent_instance_id ${ofWhom}
+      AND ($3::text IS NULL OR n.namespace = $3)
+      AND ($4::uuid IS NULL OR n.sequence_id = $4)
+      AND ($5::jsonb IS NULL OR (n.metadata @> $5 AND n.metadata <> '{}'::jsonb))
+    ORDER BY n.updated_at, n.id
+    LIMIT $6)`;
+
+/** Two index ranges per state, roots and children, each read from its oldest end and no further than the limit. */
 const FIND = `
 SELECT json_build_object('id', found.id, 'state', found.state)
 FROM (
   SELECT i.id, i.state, i.updated_at
   FROM jsonb_array_elements_text($2::jsonb) AS s(state)
-  CROSS JOIN LATERAL (
-    SELECT n.id, n.state, n.updated_at FROM stepwell.task_instances n
-    WHERE n.tenant_id = $1 AND n.state = s.state
-      AND ($3::text IS NULL OR n.namespace = $3)
-      AND ($4::uuid IS NULL OR n.sequence_id = $4)
-      AND ($5::jsonb IS NULL OR (n.metadata @> $5 AND n.metadata <> '{}'::jsonb))
-    ORDER BY n.updated_at, n.id
-    LIMIT $6
-  ) i
+  CROSS JOIN LATERAL (${oldest('IS NULL')} UNION ALL ${oldest('IS NOT NULL')}) i
   ORDER BY i.updated_at, i.id
   LIMIT $6
 ) found`;

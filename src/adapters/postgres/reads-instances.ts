@@ -1,4 +1,3 @@
-import { INSTANCE_STATES } from '../../core/run/states.ts';
 import type { Json } from '../../core/json.ts';
 import type {
   Frontier,
@@ -6,11 +5,9 @@ import type {
   InstanceKey,
   InstanceView,
   ListGatesQuery,
-  ListInstancesQuery,
 } from '../../ports/store/reads.ts';
 import { call, isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
-import { encodeMetadata } from './encode-metadata.ts';
 import { type FrontierAnswer, type GatesAnswer, answerOf, readFrontier, readGates } from './rows.ts';
 
 const READ_OUTPUTS = 'SELECT stepwell.read_outputs_v1($1, $2, $3::jsonb)';
@@ -44,36 +41,6 @@ SELECT coalesce((
   FROM stepwell.task_instances c
   WHERE c.tenant_id = i.tenant_id AND c.parent_instance_id = i.id), '[]')
 FROM stepwell.task_instances i WHERE ${OF_TENANT} AND i.id = $2`;
-
-/**
- * One index range per tenant and state, each read from its newest end and no further than the page needs; only what
- * these ranges give is sorted. Without a tenant the tenants come from one index entry each.
- */
-const LIST_INSTANCES = `
-WITH RECURSIVE tenants (tenant_id) AS (
-  SELECT coalesce($1::text, (SELECT min(m.tenant_id) FROM stepwell.task_instances m))
-  UNION ALL
-  SELECT (
-    SELECT f.tenant_id FROM stepwell.task_instances f
-    WHERE f.tenant_id > t.tenant_id ORDER BY f.tenant_id LIMIT 1)
-  FROM tenants t WHERE $1::text IS NULL AND t.tenant_id IS NOT NULL
-)
-SELECT stepwell.instance_view(page)
-FROM (
-  SELECT i.* FROM tenants t
-  CROSS JOIN jsonb_array_elements_text($2::jsonb) AS s(state)
-  CROSS JOIN LATERAL (
-    SELECT * FROM stepwell.task_instances n
-    WHERE n.tenant_id = t.tenant_id AND n.state = s.state
-      AND ($3::text IS NULL OR n.namespace = $3)
-      AND ($4::uuid IS NULL OR n.sequence_id = $4)
-      AND ($5::jsonb IS NULL OR (n.metadata @> $5 AND n.metadata <> '{}'::jsonb))
-    ORDER BY n.updated_at DESC, n.id DESC
-    LIMIT $6::bigint + $7::bigint
-  ) i
-  ORDER BY i.updated_at DESC, i.id DESC
-  LIMIT $6 OFFSET $7
-) page`;
 
 /** Gates are few: the partial indexes hold the open ones only. OFFSET makes them the beginning of every plan. */
 const LIST_GATES = `
@@ -149,20 +116,6 @@ export async function getInstance(
     answerOf<InstanceView | undefined>(await tenantCall(driver, tenantId, GET_INSTANCE, [tenantId, id])) ??
     null
   );
-}
-
-export async function listInstances(
-  driver: SqlDriver,
-  query: ListInstancesQuery,
-): Promise<readonly InstanceView[]> {
-  const { tenantId, namespace, sequenceId, metadata, limit, offset } = query;
-  if (sequenceId !== null && !isUuid(sequenceId)) return [];
-  const states = JSON.stringify(query.states.length === 0 ? INSTANCE_STATES : [...new Set(query.states)]);
-  const wanted = encodeMetadata(metadata);
-  if (wanted === undefined) return [];
-  const params = [tenantId, states, namespace, sequenceId, wanted, limit, offset];
-  const rows = await tenantCall(driver, tenantId, LIST_INSTANCES, params);
-  return rows.map((row) => answerOf<InstanceView>([row]));
 }
 
 export async function getFrontier(

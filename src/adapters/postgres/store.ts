@@ -7,19 +7,16 @@ import { createApiKeyStore } from './api-keys.ts';
 import { createCatalogStore } from './catalog.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createEventStore } from './events.ts';
-import { listChanges } from './changes.ts';
 import { type SqlDriver, SqlError } from './driver.ts';
 import { createHandlerNameStore } from './handler-names.ts';
 import { createHistoryStore } from './history.ts';
+import { createIdempotencyStore } from './idempotency.ts';
+import { createInstanceListStore } from './instance-lists.ts';
 import { createItemStore } from './items.ts';
 import { createLimitStore } from './limits.ts';
 import { createManyInstancesStore } from './many-instances.ts';
-import * as outputs from './reads-outputs.ts';
 import * as instances from './reads-instances.ts';
 import { createOutboxStore } from './outbox.ts';
-import { listJournal } from './reads-journal.ts';
-import * as records from './reads-records.ts';
-import * as tasks from './reads-tasks.ts';
 import { answerOf } from './rows.ts';
 import { createScheduleStore } from './schedules.ts';
 import { createSessionStore } from './sessions.ts';
@@ -53,11 +50,23 @@ export function createPostgresStore(driver: SqlDriver): Store {
     ...createNodeStore(driver),
     ...createShapeStore(driver),
     ...createReadStore(driver),
+    ...createInstanceListStore(driver),
     ...createHistoryStore(driver),
-    listChanges: (query) => listChanges(driver, query),
+    ...createIdempotencyStore(driver, createPostgresStore),
+    listChanges: async (query) => (await changes()).listChanges(driver, query),
     close: () => driver.close(),
   };
 }
+
+/**
+ * What turns do not read is loaded when it is first asked for, and drizzle with it: a function that only runs turns starts
+ * without (docs/decisions/0014).
+ */
+const changes = () => import('./changes.ts');
+const journal = () => import('./reads-journal.ts');
+const outputs = () => import('./reads-outputs.ts');
+const records = () => import('./reads-records.ts');
+const tasks = () => import('./reads-tasks.ts');
 
 function createReadStore(driver: SqlDriver): ReadStore {
   return {
@@ -67,23 +76,24 @@ function createReadStore(driver: SqlDriver): ReadStore {
     readItems: (key, snapshotKey, from, count) =>
       instances.readItems(driver, key, snapshotKey, { from, count }),
     getInstance: (tenantId, id) => instances.getInstance(driver, tenantId, id),
-    listInstances: (query) => instances.listInstances(driver, query),
     getFrontier: (tenantId, id) => instances.getFrontier(driver, tenantId, id),
     listChildren: (tenantId, id) => instances.listChildren(driver, tenantId, id),
     listOpenGates: (query) => instances.listOpenGates(driver, query),
-    listOutputs: (tenantId, id, which) => outputs.listOutputs(driver, tenantId, id, which),
-    getOutput: (tenantId, id, rowId) => outputs.getOutput(driver, tenantId, id, rowId),
-    listNodeRows: (tenantId, id) => records.listNodeRows(driver, tenantId, id),
-    listAudit: (tenantId, id, limit) => records.listAudit(driver, tenantId, id, limit),
-    listJournal: (tenantId, id, limit) => listJournal(driver, tenantId, id, limit),
-    listLogs: (tenantId, id, limit) => records.listLogs(driver, tenantId, id, limit),
-    getTask: (tenantId, taskId) => tasks.getTask(driver, tenantId, taskId),
-    listTasks: (query) => tasks.listTasks(driver, query),
-    listTaskEvents: (tenantId, taskId, limit) => tasks.listTaskEvents(driver, tenantId, taskId, limit),
-    taskStats: (tenantId) => tasks.taskStats(driver, tenantId),
-    listWorkers: (tenantId, aliveWithinMs, includeStale) =>
-      tasks.listWorkers(driver, tenantId, aliveWithinMs, includeStale),
-    hasWorkerFor: (handlerName, withinMs) => tasks.hasWorkerFor(driver, handlerName, withinMs),
+    listOutputs: async (tenantId, id, which) => (await outputs()).listOutputs(driver, tenantId, id, which),
+    getOutput: async (tenantId, id, rowId) => (await outputs()).getOutput(driver, tenantId, id, rowId),
+    listNodeRows: async (tenantId, id) => (await records()).listNodeRows(driver, tenantId, id),
+    listAudit: async (tenantId, id, limit) => (await records()).listAudit(driver, tenantId, id, limit),
+    listJournal: async (tenantId, id, limit) => (await journal()).listJournal(driver, tenantId, id, limit),
+    listLogs: async (tenantId, id, limit) => (await records()).listLogs(driver, tenantId, id, limit),
+    getTask: async (tenantId, taskId) => (await tasks()).getTask(driver, tenantId, taskId),
+    listTasks: async (query) => (await tasks()).listTasks(driver, query),
+    listTaskEvents: async (tenantId, taskId, limit) =>
+      (await tasks()).listTaskEvents(driver, tenantId, taskId, limit),
+    taskStats: async (tenantId) => (await tasks()).taskStats(driver, tenantId),
+    listWorkers: async (tenantId, aliveWithinMs, includeStale) =>
+      (await tasks()).listWorkers(driver, tenantId, aliveWithinMs, includeStale),
+    hasWorkerFor: async (handlerName, withinMs) =>
+      (await tasks()).hasWorkerFor(driver, handlerName, withinMs),
     ping: () => ping(driver),
   };
 }

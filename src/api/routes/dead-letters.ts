@@ -13,7 +13,7 @@ import {
   showDeadLetter,
   showGroup,
 } from '../schemas/dead-letter.ts';
-import { InstanceQuery } from '../schemas/instance-query.ts';
+import { InstanceArrayQuery } from '../schemas/instance-query.ts';
 import { NoParameters } from '../schemas/wire-values.ts';
 
 const tag = 'dead letters';
@@ -24,7 +24,7 @@ const list = defineRoute({
   tag,
   summary: 'List failed instances, newest change first',
   params: NoParameters,
-  query: InstanceQuery,
+  query: InstanceArrayQuery,
   responses: { 200: DeadLetterList },
   handle: async (deps, { caller, filter }) => {
     const letters = await listDeadLetters(deps, { ...filter, tenantId: caller.tenantId ?? filter.tenantId });

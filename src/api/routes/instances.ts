@@ -1,11 +1,10 @@
 import { startBatch, startInstance } from '../../engine/start-instances.ts';
 import { readInstance } from '../../engine/read-instance.ts';
 import { notFound } from '../../engine/refusal.ts';
-import { listPage } from '../list-page.ts';
 import { created, defineBodyRoute, defineRoute, okay } from '../route.ts';
 import { IdPath, NoParameters } from '../schemas/wire-values.ts';
-import { InstanceBody, InstancePage, showInstance } from '../schemas/instance.ts';
-import { InstanceQuery } from '../schemas/instance-query.ts';
+import { InstanceBody, showInstance } from '../schemas/instance.ts';
+import { instanceListRoutes } from './instance-lists.ts';
 import { BatchBody, BatchStarted, StartBody, StartedBody } from '../schemas/start.ts';
 
 const tag = 'instances';
@@ -45,22 +44,6 @@ const batch = defineBodyRoute({
   },
 });
 
-const list = defineRoute({
-  method: 'GET',
-  path: '/instances',
-  tag,
-  summary: 'List instances, newest change first',
-  params: NoParameters,
-  query: InstanceQuery,
-  responses: { 200: InstancePage },
-  handle: async ({ store }, { caller, filter }) =>
-    okay(
-      await listPage(filter, showInstance, (page) =>
-        store.listInstances({ ...filter, ...page, tenantId: caller.tenantId ?? filter.tenantId }),
-      ),
-    ),
-});
-
 const get = defineRoute({
   method: 'GET',
   path: '/instances/{id}',
@@ -75,4 +58,4 @@ const get = defineRoute({
   },
 });
 
-export const instanceRoutes = [start, batch, list, get];
+export const instanceRoutes = [start, batch, ...instanceListRoutes, get];

@@ -60,7 +60,12 @@ export const InstanceBody = z.object({
 });
 export type InstanceBody = z.infer<typeof InstanceBody>;
 
-export const InstancePage = z.object({ items: z.array(InstanceBody), has_more: z.boolean() });
+export const InstancePage = z.object({
+  items: z.array(InstanceBody),
+  has_more: z.boolean(),
+  /** For the page behind this one; absent when there is none. */
+  next_cursor: z.string().exactOptional(),
+});
 export const InstanceList = z.array(InstanceBody);
 
 export function showInstance(view: InstanceView): InstanceBody {
@@ -113,3 +118,11 @@ export function showContext(view: InstanceView): z.infer<typeof ContextBody> {
     },
   };
 }
+
+/** How many there are in each state, none counted further than `counted_to`. */
+export const InstanceSummaryBody = z.object({
+  counts: z.record(InstanceStateName, z.int()),
+  counted_to: z.int(),
+  /** States that have at least `counted_to`. */
+  capped: z.array(InstanceStateName),
+});

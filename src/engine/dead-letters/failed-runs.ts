@@ -1,5 +1,6 @@
 import { type Fingerprint, fingerprintOf } from '../../core/dead-letters/fingerprint.ts';
-import type { InstanceView, ListInstancesQuery } from '../../ports/store/reads.ts';
+import type { ListInstancesQuery } from '../../ports/store/instance-lists.ts';
+import type { InstanceView } from '../../ports/store/reads.ts';
 import type { UseCaseDeps } from '../use-case.ts';
 
 /** A failed instance with what it failed of. */

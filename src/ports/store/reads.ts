@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { Frame } from '../../core/run/frame.ts';
 import type { NodeRow, OutputRow } from '../../core/run/output-row.ts';
-import type { InstanceState } from '../../core/run/states.ts';
 import type { TaskEvent, WorkerTask } from './accept.ts';
 import type { InboxRow, InstanceRecord, StepLogLine } from './turn.ts';
 
@@ -15,8 +14,6 @@ export interface ReadStore {
   /** Elements from..from+count-1 of a stored collection ([EACH-3]). */
   readItems(key: InstanceKey, snapshotKey: string, from: number, count: number): Promise<readonly Json[]>;
   getInstance(tenantId: string | null, id: string): Promise<InstanceView | null>;
-  /** Order: updated_at descending, id descending. `states` empty = all; metadata: equality of top-level strings, AND. */
-  listInstances(query: ListInstancesQuery): Promise<readonly InstanceView[]>;
   /** Live rows oldest first by (rev, ordinal), hidden `node` rows included when asked. null: no such instance. */
   listOutputs(tenantId: string | null, id: string, which: WhichRows): Promise<readonly OutputRow[] | null>;
   /** One live row with its output; null when the instance has no such row. */
@@ -91,16 +88,6 @@ export interface InstanceView extends InstanceRecord {
   readonly failure: { readonly blockId: string | null; readonly error: JsonObject } | null;
   /** The injected root blocks, in the order of injection ([OP-10]); absent or null when there never was a change. */
   readonly injected?: readonly JsonObject[] | null;
-}
-
-export interface ListInstancesQuery {
-  readonly tenantId: string | null;
-  readonly namespace: string | null;
-  readonly sequenceId: string | null;
-  readonly states: readonly InstanceState[];
-  readonly metadata: ReadonlyArray<readonly [string, string]>;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 export interface Frontier {

@@ -7,6 +7,8 @@ import type { HistoryStore } from './history.ts';
 import type { BlobStore } from './blobs.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { EventStore } from './events.ts';
+import type { InstanceListStore } from './instance-lists.ts';
+import type { IdempotencyStore } from './idempotency.ts';
 import type { ItemStore } from './items.ts';
 import type { ManyInstancesStore } from './many-instances.ts';
 import type { LimitStore } from './limits.ts';
@@ -39,11 +41,13 @@ export interface Store
     CredentialStore,
     LimitStore,
     ItemStore,
+    IdempotencyStore,
     OutboxStore,
     WorkerAdminStore,
     NodeStore,
     ShapeStore,
-    ReadStore {
+    ReadStore,
+    InstanceListStore {
   close(): Promise<void>;
 }
 

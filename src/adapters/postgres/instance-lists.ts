@@ -1,0 +1,99 @@
+import { INSTANCE_STATES, type InstanceState } from '../../core/run/states.ts';
+import type {
+  InstanceListFilter,
+  InstanceListStore,
+  ListInstancesQuery,
+  StateCounts,
+} from '../../ports/store/instance-lists.ts';
+import type { InstanceView } from '../../ports/store/reads.ts';
+import { call, isUuid, tenantCall } from './call.ts';
+import type { SqlDriver } from './driver.ts';
+import { encodeMetadata } from './encode-metadata.ts';
+import { countStatement, listStatement } from './instance-list-sql.ts';
+import { answerOf } from './rows.ts';
+
+const IDS_WITH_METADATA = 'SELECT stepwell.instances_with_metadata_v1($1, $2::jsonb, $3)';
+const IDS_OF_NAME = `
+SELECT coalesce(json_agg(s.id), '[]') FROM (
+  SELECT id FROM stepwell.sequences
+  WHERE ($1::text IS NULL OR tenant_id = $1) AND name = $2 ORDER BY version DESC LIMIT $3
+) s`;
+
+/** Instances with the same metadata up to this many are looked up and sorted; more are met soon enough on the walk. */
+const SORTED_MAX = 2_000;
+/** More versions of one name than this are not looked at. */
+const VERSIONS_MAX = 10_000;
+
+/** A filter whose names have become ids. */
+export interface ResolvedFilter {
+  readonly filter: InstanceListFilter;
+  readonly states: readonly InstanceState[];
+  /** null: of any sequence. */
+  readonly sequenceIds: readonly string[] | null;
+  /** JSON text of what metadata must contain; null: anything. */
+  readonly metadata: string | null;
+  /** The instances that have it; null: too many to look up, or no such filter. */
+  readonly ids: readonly string[] | null;
+}
+
+export function createInstanceListStore(driver: SqlDriver): InstanceListStore {
+  return {
+    async listInstances(query: ListInstancesQuery) {
+      const resolved = await resolve(driver, query);
+      if (resolved === null) return [];
+      const { text, params } = listStatement(resolved, query);
+      const rows = await tenantCall(driver, query.tenantId, text, params);
+      return rows.map((row) => answerOf<InstanceView>([row]));
+    },
+    async countInstances(filter, countedTo) {
+      const resolved = await resolve(driver, filter);
+      if (resolved === null) return countsOf([]);
+      const { text, params } = countStatement(resolved, countedTo);
+      const rows = await tenantCall(driver, filter.tenantId, text, params);
+      return countsOf(answerOf<[InstanceState, number][]>(rows));
+    },
+  };
+}
+
+function countsOf(counted: readonly (readonly [InstanceState, number])[]): StateCounts {
+  const none: StateCounts = {
+    scheduled: 0,
+    running: 0,
+    waiting: 0,
+    paused: 0,
+    completed: 0,
+    failed: 0,
+    cancelled: 0,
+  };
+  return { ...none, ...Object.fromEntries(counted) };
+}
+
+/**
+ * Looks names and metadata up first, so that the planner sees ids. null: nothing can fit.
+ */
+async function resolve(driver: SqlDriver, filter: InstanceListFilter): Promise<ResolvedFilter | null> {
+  const { tenantId, sequenceId, sequenceName = null } = filter;
+  if (sequenceId !== null && !isUuid(sequenceId)) return null;
+  const metadata = encodeMetadata(filter.metadata);
+  if (metadata === undefined) return null;
+  const states = INSTANCE_STATES.filter(
+    (state) => filter.states.length === 0 || filter.states.includes(state),
+  );
+  let sequenceIds = sequenceId === null ? null : [sequenceId.toLowerCase()];
+  if (sequenceName !== null) {
+    const params = [tenantId, sequenceName, VERSIONS_MAX];
+    const named = answerOf<string[]>(await tenantCall(driver, tenantId, IDS_OF_NAME, params));
+    sequenceIds = sequenceIds === null ? named : named.filter((id) => sequenceIds?.includes(id));
+  }
+  if (sequenceIds?.length === 0) return null;
+  const ids = metadata === null ? null : await idsWith(driver, tenantId, metadata);
+  return ids?.length === 0 ? null : { filter, states, sequenceIds, metadata, ids };
+}
+
+async function idsWith(
+  driver: SqlDriver,
+  tenantId: string | null,
+  metadata: string,
+): Promise<readonly string[] | null> {
+  return answerOf(await call(driver, IDS_WITH_METADATA, [tenantId, metadata, SORTED_MAX]));
+}
