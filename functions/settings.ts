@@ -24,12 +24,9 @@ const plans = z.string().transform((text, context): TenantPlans => {
   return z.NEVER;
 });
 
-/** What a function host reads from its environment (http-api.md 30); names and defaults are those of the server. */
-const Environment = z.object({
+/** What every function host reads (http-api.md 30); names and defaults are those of the server. */
+const HostEnvironment = z.object({
   STEPWELL_DATABASE_URL: z.string().min(1),
-  /** Default: `neon` for hosts under neon.tech, `pg` for all others. */
-  STEPWELL_DATABASE_DRIVER: z.enum(['neon', 'pg']).optional(),
-  STEPWELL_QUEUE_URL: z.string().min(1),
   STEPWELL_API_KEY: z.string().min(1).optional(),
   STEPWELL_INSECURE: flag,
   STEPWELL_REQUIRE_TENANT_HEADER: flag,
@@ -65,11 +62,36 @@ const Environment = z.object({
   STEPWELL_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
 });
 
-export type FunctionSettings = z.infer<typeof Environment>;
+const LambdaEnvironment = HostEnvironment.extend({
+  /** Default: `neon` for hosts under neon.tech, `pg` for all others. */
+  STEPWELL_DATABASE_DRIVER: z.enum(['neon', 'pg']).optional(),
+  STEPWELL_QUEUE_URL: z.string().min(1),
+});
 
-/** Reads the settings; throws with the names of all that are missing or wrong, never with their values. */
-export function readSettings(environment: Readonly<Record<string, string | undefined>>): FunctionSettings {
-  const settings = Environment.safeParse(environment);
+const WorkerEnvironment = HostEnvironment.extend({
+  /** What one invocation takes at most; Cloudflare stops it after 15 minutes. */
+  STEPWELL_INVOCATION_SECS: number(10, 840).default(60),
+});
+
+/** What all function hosts have. */
+export type HostSettings = z.infer<typeof HostEnvironment>;
+export type FunctionSettings = z.infer<typeof LambdaEnvironment>;
+export type WorkerSettings = z.infer<typeof WorkerEnvironment>;
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Reads the settings of a Lambda; throws with the names of all that are missing or wrong, never with their values. */
+export function readSettings(environment: Variables): FunctionSettings {
+  return read(LambdaEnvironment, environment);
+}
+
+/** Reads the settings of a Worker from its variables and secrets; its bindings are left alone. Throws as `readSettings`. */
+export function readWorkerSettings(environment: Variables): WorkerSettings {
+  return read(WorkerEnvironment, environment);
+}
+
+function read<Settings>(schema: z.ZodType<Settings>, environment: Variables): Settings {
+  const settings = schema.safeParse(environment);
   if (!settings.success) {
     const problems = settings.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
     throw new Error(`the environment of this function is not complete: ${problems.join('; ')}`);

@@ -1,8 +1,9 @@
-import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { gcm } from '@noble/ciphers/aes.js';
+import { bytesToUtf8, hexToBytes, utf8ToBytes } from '@noble/ciphers/utils.js';
+import { decodeBase64, encodeBase64 } from '../core/expressions/base64.ts';
 import type { Seal } from '../ports/seal.ts';
 import type { Entropy } from '../ports/system.ts';
 
-const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const SEALED = 'v1.';
@@ -17,23 +18,26 @@ export function isSealKey(text: string): boolean {
 
 /**
  * Seals with AES-256-GCM. `oldKey` opens what an earlier key has sealed, and so is text that was kept before there was a
- * key; both are sealed anew when they are written again.
+ * key; both are sealed anew when they are written again. Workers have no Node, and the web's own cipher answers later only,
+ * so a cipher in JavaScript serves all hosts alike; what it seals is short.
  */
 export function createSeal(keys: { readonly key: string; readonly oldKey?: string }, entropy: Entropy): Seal {
-  const key = Buffer.from(keys.key, 'hex');
-  const known = keys.oldKey === undefined ? [key] : [key, Buffer.from(keys.oldKey, 'hex')];
+  const key = hexToBytes(keys.key);
+  const known = keys.oldKey === undefined ? [key] : [key, hexToBytes(keys.oldKey)];
   return {
     seal: (secret, context) => {
       const nonce = entropy.bytes(NONCE_BYTES);
-      const cipher = createCipheriv(ALGORITHM, key, nonce);
-      cipher.setAAD(Buffer.from(context));
-      const parts = [nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()];
-      return `${SEALED}${Buffer.concat(parts).toString('base64')}`;
+      const text = gcm(key, nonce, utf8ToBytes(context)).encrypt(utf8ToBytes(secret));
+      const sealed = new Uint8Array(NONCE_BYTES + text.length);
+      sealed.set(nonce);
+      sealed.set(text, NONCE_BYTES);
+      return `${SEALED}${bytesToUtf8(encodeBase64(sealed))}`;
     },
     open: (sealed, context) => {
       if (sealed.startsWith(PLAIN)) return sealed.slice(PLAIN.length);
       if (!sealed.startsWith(SEALED)) return null;
-      const bytes = Buffer.from(sealed.slice(SEALED.length), 'base64');
+      const bytes = decodeBase64(sealed.slice(SEALED.length));
+      if (bytes === undefined) return null;
       for (const candidate of known) {
         const secret = decrypt(candidate, bytes, context);
         if (secret !== null) return secret;
@@ -43,14 +47,11 @@ export function createSeal(keys: { readonly key: string; readonly oldKey?: strin
   };
 }
 
-function decrypt(key: Buffer, bytes: Buffer, context: string): string | null {
+function decrypt(key: Uint8Array, bytes: Uint8Array, context: string): string | null {
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
   try {
-    const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES));
-    decipher.setAAD(Buffer.from(context));
-    decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
-    const text = decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES));
-    return Buffer.concat([text, decipher.final()]).toString('utf8');
+    const cipher = gcm(key, bytes.subarray(0, NONCE_BYTES), utf8ToBytes(context));
+    return bytesToUtf8(cipher.decrypt(bytes.subarray(NONCE_BYTES)));
   } catch {
     return null;
   }

@@ -8,7 +8,9 @@ export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
   soon: (callback) => {
-    setImmediate(callback);
+    // Workers have none.
+    if (typeof setImmediate === 'function') setImmediate(callback);
+    else setTimeout(callback, 0);
   },
   after: (delayMs, callback) => {
     const deadlineMs = performance.now() + Math.max(0, delayMs);

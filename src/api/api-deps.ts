@@ -12,7 +12,15 @@ export interface ApiDeps extends UseCaseDeps {
   readonly peerOf: (hostEnv: unknown) => string;
   /** What is written in this process, for those who follow it. */
   readonly activity: Activity;
+  /**
+   * The parts of one call, from what the host hands to the app; absent: those above serve all calls. For hosts that tie IO
+   * to the call which began it.
+   */
+  readonly partsOf?: (hostEnv: unknown) => CallParts;
 }
+
+/** What has IO under way. */
+export type CallParts = Pick<UseCaseDeps, 'runner' | 'definitions' | 'hints' | 'outbox'>;
 
 /** What routes get: the parts from outside, and what one API keeps for itself. */
 export interface ApiContext extends ApiDeps {

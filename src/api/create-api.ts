@@ -71,7 +71,7 @@ function mount(app: Hono<ApiEnv>, deps: ApiContext, path: string, routes: readon
       response.headers.set('allow', allowed);
       return response;
     }
-    return dispatch(deps, route, {
+    return dispatch(withCallParts(deps, context.env), route, {
       request: context.req.raw,
       url: new URL(context.req.url),
       params: context.req.param(),
@@ -90,6 +90,10 @@ function mount(app: Hono<ApiEnv>, deps: ApiContext, path: string, routes: readon
     markAlias(response, new URL(context.req.url));
     return response;
   });
+}
+
+function withCallParts(deps: ApiContext, hostEnv: unknown): ApiContext {
+  return deps.partsOf === undefined ? deps : { ...deps, ...deps.partsOf(hostEnv) };
 }
 
 /** Fixed segments come before parameters, since the first pattern that fits wins. */
@@ -131,8 +135,9 @@ function crossOrigin(origins: readonly string[]): ReturnType<typeof cors> {
       'x-trigger-timestamp',
       'x-trigger-nonce',
       'x-orch8-signature',
+      'idempotency-key',
     ],
-    exposeHeaders: ['x-request-id'],
+    exposeHeaders: ['x-request-id', 'idempotency-replayed', 'retry-after'],
   });
 }
 

@@ -4,14 +4,13 @@ import type { Hints } from '../ports/hints.ts';
 import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
-import { createNodePresence, type NodeSettings } from './cluster/cluster-node.ts';
+import type { NodeSettings } from './cluster/cluster-node.ts';
 import { createCommitter } from './committer.ts';
-import { createCounters } from './counters.ts';
 import { createDefinitions } from './definitions.ts';
+import { createEngineMemory, type EngineMemory } from './engine-memory.ts';
 import { createHandlerDirectory } from './handler-directory.ts';
 import { buildIdOf } from './handlers/build-id.ts';
 import type { HandlerRegistry } from './handlers/registry.ts';
-import { createIdSource } from './ids.ts';
 import { type TurnDeps, createStepSlots } from './turn-deps.ts';
 import type { WebhookSettings } from './webhooks/send-webhook.ts';
 import { createWebhookSender, type WebhookSender } from './webhooks/webhook-sender.ts';
@@ -48,26 +47,31 @@ export interface TurnSettings {
   readonly webhooks?: WebhookSettings;
 }
 
-/** Puts together what the turns of one process share. Their time is unbounded; a function host bounds it per invocation. */
-export function createTurnDeps(parts: TurnParts, settings: TurnSettings): TurnDeps {
+/**
+ * Puts together what the turns of one process share. Their time is unbounded; a function host bounds it per invocation.
+ *
+ * @param memory What earlier invocations of this process have left; default: nothing.
+ */
+export function createTurnDeps(
+  parts: TurnParts,
+  settings: TurnSettings,
+  memory: EngineMemory = createEngineMemory(parts, settings.node),
+): TurnDeps {
   const { store, clock, log, handlers } = parts;
   const buildId = parts.buildId ?? buildIdOf(handlers.names, '');
-  const counters = createCounters();
-  const ids = createIdSource(clock, parts.entropy);
+  const { counters, ids, node } = memory;
   const outbox = outboxOf(parts, settings, { counters, ids });
   const tells = settings.webhooks !== undefined && settings.webhooks.urls.length > 0;
   return {
     ...parts,
     committer: createCommitter(store, clock, log),
     counters,
-    directory: createHandlerDirectory({ store, handlers, buildId, clock, log }),
-    definitions: createDefinitions(store),
+    directory: createHandlerDirectory({ store, handlers, buildId, clock, log, memory: memory.names }),
+    definitions: createDefinitions(store, memory.plans),
     ids,
     steps: createStepSlots(settings.maxConcurrentSteps),
     ...(outbox === null ? {} : { outbox }),
-    ...(settings.node === undefined
-      ? {}
-      : { node: createNodePresence(store, clock, { id: ids.newId(), ...settings.node }) }),
+    ...(node === undefined ? {} : { node }),
     limits: {
       maxContextBytes: settings.maxContextBytes,
       maxOutputBytes: settings.maxOutputBytes,

@@ -3,8 +3,6 @@ import type { InstanceRecord } from '../core/run/record.ts';
 import { effectivePlan } from '../core/run/reshape/injection.ts';
 import type { CatalogStore } from '../ports/store/catalog.ts';
 import type { ShapeStore } from '../ports/store/shape.ts';
-import { planOf } from './read-plan.ts';
-import { shapeUpTo } from './shape-up-to.ts';
 
 const BYTES_MAX = 64 * 1024 * 1024;
 
@@ -30,12 +28,16 @@ interface Loaded {
 
 const NOTHING: Loaded = { plan: null, bytes: 0 };
 
-export function createDefinitions(store: Source, bytesMax = BYTES_MAX): Definitions {
-  const remember = createMemory(bytesMax);
+/** What reads documents is loaded with the first of them: it is a third of what a function loads (docs/decisions/0014). */
+const reading = () => import('./read-plan.ts');
+
+export function createDefinitions(store: Source, memory = createPlanMemory()): Definitions {
+  const remember = onceAtATime(memory);
   const plan = (tenantId: string, sequenceId: string): Promise<Plan | null> =>
     remember(`${tenantId}\u0000${sequenceId}`, async () => {
       const record = await store.getSequence(tenantId, sequenceId);
       if (record === null) return NOTHING;
+      const { planOf } = await reading();
       return { plan: planOf(record), bytes: JSON.stringify(record.definition).length };
     });
   return {
@@ -47,6 +49,7 @@ export function createDefinitions(store: Source, bytesMax = BYTES_MAX): Definiti
         const base = await plan(tenantId, sequenceId);
         if (base === null) return NOTHING;
         const changes = await store.listShapeChanges({ tenantId, instanceId: id });
+        const { shapeUpTo } = await import('./shape-up-to.ts');
         const whole = effectivePlan(base, shapeUpTo(base, changes, applied));
         return { plan: whole, bytes: JSON.stringify(whole.document).length };
       });
@@ -54,33 +57,23 @@ export function createDefinitions(store: Source, bytesMax = BYTES_MAX): Definiti
   };
 }
 
-type Remember = (key: string, load: () => Promise<Loaded>) => Promise<Plan | null>;
-
-interface Entry {
-  plan: Promise<Plan | null>;
-  bytes: number;
+/**
+ * Plans by key, those used last. Nothing in it is under way, so the invocations of a process may share it where the host
+ * ties all IO to one of them.
+ */
+export interface PlanMemory {
+  get(key: string): Plan | undefined;
+  put(key: string, plan: Plan, bytes: number): void;
 }
 
-/** Plans by key, those used last; each is loaded once, however many ask for it. */
-function createMemory(bytesMax: number): Remember {
-  const entries = new Map<string, Entry>();
+export function createPlanMemory(bytesMax = BYTES_MAX): PlanMemory {
+  const entries = new Map<string, { readonly plan: Plan; readonly bytes: number }>();
   let total = 0;
-
-  const read = async (key: string, entry: Entry, load: () => Promise<Loaded>): Promise<Plan | null> => {
-    const { plan, bytes } = await load();
-    // It may have made room for others while it was read; then it takes none.
-    if (entries.get(key) === entry) {
-      entry.bytes = bytes;
-      total += bytes;
-    }
-    return plan;
-  };
 
   const forget = (key: string): void => {
     total -= entries.get(key)?.bytes ?? 0;
     entries.delete(key);
   };
-
   const makeRoom = (): void => {
     for (const key of entries.keys()) {
       if (total <= bytesMax || entries.size === 1) return;
@@ -88,24 +81,42 @@ function createMemory(bytesMax: number): Remember {
     }
   };
 
-  return async (key, load) => {
-    const known = entries.get(key);
-    if (known !== undefined) {
+  return {
+    get(key) {
+      const known = entries.get(key);
+      if (known === undefined) return undefined;
       entries.delete(key);
       entries.set(key, known);
       return known.plan;
-    }
-    const entry: Entry = { plan: Promise.resolve(null), bytes: 0 };
-    entries.set(key, entry);
-    entry.plan = read(key, entry, load);
-    try {
-      const plan = await entry.plan;
-      if (plan === null) forget(key);
-      else makeRoom();
-      return plan;
-    } catch (error) {
+    },
+    put(key, plan, bytes) {
       forget(key);
-      throw error;
+      entries.set(key, { plan, bytes });
+      total += bytes;
+      makeRoom();
+    },
+  };
+}
+
+type Remember = (key: string, load: () => Promise<Loaded>) => Promise<Plan | null>;
+
+/** Each plan is loaded once, however many ask for it at the same time. What failed or is not there is asked for again. */
+function onceAtATime(memory: PlanMemory): Remember {
+  const loading = new Map<string, Promise<Plan | null>>();
+  const read = async (key: string, load: () => Promise<Loaded>): Promise<Plan | null> => {
+    try {
+      const { plan, bytes } = await load();
+      if (plan !== null) memory.put(key, plan, bytes);
+      return plan;
+    } finally {
+      loading.delete(key);
     }
+  };
+  return (key, load) => {
+    const known = memory.get(key);
+    if (known !== undefined) return Promise.resolve(known);
+    const underWay = loading.get(key) ?? read(key, load);
+    loading.set(key, underWay);
+    return underWay;
   };
 }

@@ -1,5 +1,6 @@
 import type { HintQueue } from '../ports/queue.ts';
 import { createTurnDeps, type TurnParts, type TurnSettings } from './create-turn-deps.ts';
+import type { EngineMemory } from './engine-memory.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 export interface FunctionEngineParts extends Omit<TurnParts, 'hints'> {
@@ -31,6 +32,7 @@ export interface FunctionEngine {
 export function createFunctionEngine(
   { queue, ...parts }: FunctionEngineParts,
   settings: FunctionEngineSettings,
+  memory?: EngineMemory,
 ): FunctionEngine {
-  return { deps: createTurnDeps({ ...parts, hints: queue }, settings), queue, settings };
+  return { deps: createTurnDeps({ ...parts, hints: queue }, settings, memory), queue, settings };
 }

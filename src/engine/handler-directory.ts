@@ -4,8 +4,15 @@ import type { AnnouncedHandler } from '../ports/store/handler-names.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Clock, Log } from '../ports/system.ts';
 import type { HandlerRegistry } from './handlers/registry.ts';
-import { type LocalInstant, localInstant } from './lease.ts';
-import { type LiveNames, LIVE_WITHIN, ageMs, createLiveNames } from './live-names.ts';
+import { localInstant } from './lease.ts';
+import {
+  type LiveNames,
+  LIVE_WITHIN,
+  type NamesMemory,
+  ageMs,
+  createLiveNames,
+  createNamesMemory,
+} from './live-names.ts';
 
 /** Processes announce at least this often, well within the time after which their build counts as gone. */
 export const ANNOUNCE_EVERY_MS = 60_000;
@@ -36,20 +43,21 @@ interface DirectoryParts {
   readonly buildId: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** Default: one of its own. */
+  readonly memory?: NamesMemory;
 }
 
 export function createHandlerDirectory(parts: DirectoryParts): HandlerDirectory {
-  const { store, handlers, buildId, clock, log } = parts;
+  const { store, handlers, buildId, clock, log, memory = createNamesMemory() } = parts;
   const own = handlers.names.map((name): AnnouncedHandler => ({ name, kind: announcedKind(handlers, name) }));
   const foreign = new WeakMap<Plan, readonly string[]>();
-  const live = createLiveNames(store, clock);
-  let announcedAt: LocalInstant | null = null;
+  const live = createLiveNames(store, clock, memory);
 
   const announce = async (): Promise<void> => {
     const askedAt = localInstant(clock);
     try {
       await live.takeIn(() => store.announceHandlers({ buildId, handlers: own }, LIVE_WITHIN));
-      announcedAt = askedAt;
+      memory.announcedAt = askedAt;
     } catch (error) {
       log.warn('the handlers of this process could not be announced', { error: String(error) });
     }
@@ -58,8 +66,11 @@ export function createHandlerDirectory(parts: DirectoryParts): HandlerDirectory 
   return {
     kindOf: (name) => kindOf(handlers, live, name),
     announce,
-    announceWhenDue: () =>
-      announcedAt === null || ageMs(clock, announcedAt) >= ANNOUNCE_EVERY_MS ? announce() : Promise.resolve(),
+    announceWhenDue: () => {
+      const { announcedAt } = memory;
+      const isDue = announcedAt === null || ageMs(clock, announcedAt) >= ANNOUNCE_EVERY_MS;
+      return isDue ? announce() : Promise.resolve();
+    },
     isFreshFor: (plan, sinceMs) => {
       const names = foreign.get(plan) ?? foreignNames(plan, handlers);
       foreign.set(plan, names);

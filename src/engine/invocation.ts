@@ -3,14 +3,14 @@ import type { Claim, ClaimOneResult } from '../ports/store/turn.ts';
 import { WATCH_MS, every } from './alarm.ts';
 import type { FunctionEngine } from './function-engine.ts';
 import { createLocalRunner, type LocalRunner } from './local-runner.ts';
-import { claimDue, sweep, type SweepResult } from './sweep.ts';
+import type { SweepResult } from './sweep.ts';
 import { RESERVE_MS } from './turn-budget.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import type { TurnEnd } from './turn-end.ts';
 import { untilAnswered } from './until-answered.ts';
 
 /** What a lease lasts beyond the time limit of the function: the commit of a turn that is just being ended (RULINGS B4). */
-const LEASE_BEYOND_MS = 30_000;
+export const LEASE_BEYOND_MS = 30_000;
 /** A database that wakes up refuses the first connections; that must not send a message back. */
 const CLAIM_TRIES_MAX = 8;
 
@@ -61,6 +61,8 @@ export async function runHints(
  * of the time is gone. Rejects when the database could not be asked, after the turns that had begun.
  */
 export async function runSweep(engine: FunctionEngine, remainingTimeMs: () => number): Promise<SweepResult> {
+  // A function that only runs turns does without it.
+  const { claimDue, sweep } = await import('./sweep.ts');
   const invocation = openInvocation(engine, remainingTimeMs);
   const { deps, runner } = invocation;
   const claimUntilMs = remainingTimeMs() / 2;

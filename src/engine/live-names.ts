@@ -29,18 +29,32 @@ interface Known {
   readonly polled: ReadonlySet<string>;
 }
 
-export function createLiveNames(store: Pick<Store, 'listLiveHandlers'>, clock: Clock): LiveNames {
-  let known: Known | null = null;
+/** What a process last learned and said. Nothing in it is under way: invocations may share it. */
+export interface NamesMemory {
+  known: Known | null;
+  announcedAt: LocalInstant | null;
+}
+
+export function createNamesMemory(): NamesMemory {
+  return { known: null, announcedAt: null };
+}
+
+export function createLiveNames(
+  store: Pick<Store, 'listLiveHandlers'>,
+  clock: Clock,
+  memory = createNamesMemory(),
+): LiveNames {
   let reading: { readonly askedAtMs: number; readonly done: Promise<void> } | null = null;
 
-  const isAnnounced = (name: string): boolean => known?.announced.has(name) ?? false;
-  const isPolled = (name: string): boolean => known?.polled.has(name) ?? false;
+  const isAnnounced = (name: string): boolean => memory.known?.announced.has(name) ?? false;
+  const isPolled = (name: string): boolean => memory.known?.polled.has(name) ?? false;
 
   const takeIn: LiveNames['takeIn'] = async (ask) => {
     const askedAt = localInstant(clock);
     const { announced, polled } = await ask();
+    const { known } = memory;
     if (known !== null && known.askedAt.monotonicMs > askedAt.monotonicMs) return;
-    known = { askedAt, announced: new Set(announced), polled: new Set(polled) };
+    memory.known = { askedAt, announced: new Set(announced), polled: new Set(polled) };
   };
 
   return {
@@ -48,6 +62,7 @@ export function createLiveNames(store: Pick<Store, 'listLiveHandlers'>, clock: C
     isPolled,
     takeIn,
     areFresh: (names, sinceMs) => {
+      const { known } = memory;
       if (known === null || ageMs(clock, known.askedAt) >= FRESH_MS) return false;
       const isServed = (name: string): boolean => isAnnounced(name) || isPolled(name);
       return known.askedAt.monotonicMs >= sinceMs || names.every(isServed);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
-import { createDefinitions } from '../../src/engine/definitions.ts';
+import { createDefinitions, createPlanMemory } from '../../src/engine/definitions.ts';
 import { StoreUnavailable } from '../../src/ports/store/store.ts';
 import type { SequenceRecord } from '../../src/ports/store/catalog.ts';
 import { sequence } from '../support/turn-builder.ts';
@@ -69,7 +69,7 @@ describe('definitions (RULINGS B14)', () => {
 
   it('the one that was not used for longest makes room', async () => {
     const { store, reads } = catalog({ a: 3 * KILO, b: 3 * KILO, c: 3 * KILO });
-    const definitions = createDefinitions(store, 7 * KILO);
+    const definitions = createDefinitions(store, createPlanMemory(7 * KILO));
     for (const id of ['a', 'b', 'a', 'c']) await definitions.plan('t', id);
     reads.length = 0;
     for (const id of ['a', 'c', 'b']) await definitions.plan('t', id);
@@ -78,14 +78,14 @@ describe('definitions (RULINGS B14)', () => {
 
   it('one that is larger than all room is kept until the next one comes', async () => {
     const { store, reads } = catalog({ a: 9 * KILO, b: KILO });
-    const definitions = createDefinitions(store, 5 * KILO);
+    const definitions = createDefinitions(store, createPlanMemory(5 * KILO));
     for (const id of ['a', 'a', 'b', 'b', 'a']) await definitions.plan('t', id);
     expect(reads).toEqual(['a', 'b', 'a']);
   });
 
   it('are counted rightly when one makes room while it is still being read', async () => {
     const { store, reads, state, release } = catalog({ a: 3 * KILO, b: 3 * KILO, c: 3 * KILO, d: 3 * KILO });
-    const definitions = createDefinitions(store, 7 * KILO);
+    const definitions = createDefinitions(store, createPlanMemory(7 * KILO));
     state.hold = true;
     const slow = definitions.plan('t', 'a');
     state.hold = false;

@@ -112,7 +112,7 @@ describe('the API as a function', () => {
 describe('the settings of functions', () => {
   it('name all that is missing or wrong, and no values', () => {
     const read = () => readSettings({ STEPWELL_LEASE_MS: 'secret', STEPWELL_LOG_LEVEL: 'loud' });
-    expect(read).toThrow(/STEPWELL_DATABASE_URL.*STEPWELL_QUEUE_URL.*STEPWELL_LEASE_MS.*STEPWELL_LOG_LEVEL/);
+    expect(read).toThrow(/STEPWELL_DATABASE_URL.*STEPWELL_LEASE_MS.*STEPWELL_LOG_LEVEL.*STEPWELL_QUEUE_URL/);
     expect(read).not.toThrow(/secret|loud/);
   });
 });

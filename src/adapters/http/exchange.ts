@@ -3,7 +3,8 @@ import { type RequestOptions, request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { isBlockedAddress } from '../../core/network/blocked-address.ts';
 import type { Header } from '../../core/network/outbound-headers.ts';
-import { type BodyResult, readBody } from './read-body.ts';
+import type { Reached } from './guarded-client.ts';
+import { readBody } from './read-body.ts';
 import type { Hop } from './redirect.ts';
 import type { ResolvedAddress } from './resolve-host.ts';
 
@@ -17,17 +18,8 @@ export interface ExchangeSettings {
   readonly trustedCertificates?: string | undefined;
 }
 
-export type ExchangeResult =
-  | {
-      readonly ok: true;
-      readonly status: number;
-      readonly headers: readonly Header[];
-      readonly location: string | undefined;
-      readonly readBody: (maxBytes: number) => Promise<BodyResult>;
-      /** Closes the connection; must be called when done. */
-      readonly close: () => void;
-    }
-  | { readonly ok: false; readonly code: string };
+/** What Node's client meets: a checked address is neither refused nor unknown. */
+export type ExchangeResult = Exclude<Reached, { readonly reason: 'blocked' | 'dns' }>;
 
 /** Sends one request and waits for the head of the answer. One connection per request, never shared nor kept. */
 export type Exchange = (hop: Hop, settings: ExchangeSettings) => Promise<ExchangeResult>;
@@ -38,7 +30,7 @@ export const nodeExchange: Exchange = (hop, settings) =>
     const request = open(hop, settings);
     request.once('response', (response) => settle(answer(request, response, hop)));
     // A late error, after the head has come, is seen by whoever reads the body.
-    request.on('error', (error) => settle({ ok: false, code: errorCode(error) }));
+    request.on('error', (error) => settle({ ok: false, reason: 'network', code: errorCode(error) }));
     request.once('socket', (socket) => {
       socket.once('connect', () => {
         const used = socket.remoteAddress;
@@ -97,13 +89,18 @@ function answer(request: ClientRequest, response: IncomingMessage, hop: Hop): Ex
     ok: true,
     status,
     headers,
-    location: response.headers.location,
+    location: locationOf(response),
     readBody: async (maxBytes) =>
       bodyless ? { ok: true, body: new Uint8Array(0) } : await readBody(response, maxBytes),
     close: () => {
       request.destroy();
     },
   };
+}
+
+/** The parser gives header bytes as Latin-1, while servers write UTF-8. */
+function locationOf({ headers: { location } }: IncomingMessage): string | undefined {
+  return location === undefined ? undefined : Buffer.from(location, 'latin1').toString('utf8');
 }
 
 /** The stable code of a connection or TLS error, `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */

@@ -1,22 +1,9 @@
-import { cleanHeaders, type Header, withDefaultHeader } from '../../core/network/outbound-headers.ts';
-import { shownUrl, urlProblem } from '../../core/network/outbound-url.ts';
-import type { HttpEffects, OutboundProblem, OutboundRequest, OutboundResult } from '../../ports/effects.ts';
-import type { Clock } from '../../ports/system.ts';
+import type { HttpEffects } from '../../ports/effects.ts';
 import { type Exchange, nodeExchange } from './exchange.ts';
-import { type Hop, nextHop } from './redirect.ts';
+import { createGuardedClient, type GuardedClientSettings } from './guarded-client.ts';
 import { type Resolve, resolveHost, systemResolve } from './resolve-host.ts';
 
-/** Most redirects that are followed [NET-4]. */
-const MAX_REDIRECTS = 10;
-
-export interface OutboundClientSettings {
-  readonly clock: Pick<Clock, 'after'>;
-  /** `stepwell/<version>` [NET-9]. */
-  readonly userAgent: string;
-  /** STEPWELL_ALLOW_INTERNAL_URLS, parsed by `parseAllowInternal`; never from a document [NET-6]. */
-  readonly allowInternal: boolean;
-  /** Host patterns of a tenant that narrow further [NET-7]; absent: every public host. */
-  readonly allowedHosts?: readonly string[];
+export interface OutboundClientSettings extends Omit<GuardedClientSettings, 'codings' | 'reach'> {
   /** Further certificate authorities, PEM, for private installations. */
   readonly trustedCertificates?: string;
   /** Default: the machine's resolver. */
@@ -32,141 +19,19 @@ export function parseAllowInternal(setting: string | undefined): boolean {
 }
 
 /**
- * The outbound HTTP client of a Node process (handlers.md 2, RULINGS B16). Every hop is checked by scheme, host and all
- * addresses of the name, and the connection goes to a checked address. `timeoutMs` covers the whole exchange: names,
- * redirects and the last byte of the body.
+ * The outbound HTTP client of a Node process (handlers.md 2, RULINGS B16): of every hop all addresses of the name are
+ * checked, and the connection goes to a checked address.
  */
 export function createOutboundClient(settings: OutboundClientSettings): HttpEffects {
-  return { send: (request) => send(request, settings) };
-}
-
-function send(request: OutboundRequest, settings: OutboundClientSettings): Promise<OutboundResult> {
-  return new Promise((settle, fail) => {
-    const stop = new AbortController();
-    const release = (): void => {
-      cancelTimer();
-      request.signal.removeEventListener('abort', onAbort);
-      // Ends whatever still runs; after a complete answer there is nothing left to end.
-      stop.abort();
-    };
-    const finish = (result: OutboundResult): void => {
-      settle(result);
-      release();
-    };
-    const crash = (error: unknown): void => {
-      fail(error);
-      release();
-    };
-    const onAbort = (): void => finish(refusal('aborted', 'the request was cancelled'));
-    const onTimeout = (): void =>
-      finish(refusal('timeout', `no complete answer within ${request.timeoutMs} ms`));
-    const cancelTimer = settings.clock.after(request.timeoutMs, onTimeout);
-    request.signal.addEventListener('abort', onAbort, { once: true });
-    if (request.signal.aborted) onAbort();
-    else follow(request, settings, stop.signal).then(finish, crash);
-  });
-}
-
-/** Sends the request and follows its redirects, each hop checked like the first [NET-4]. */
-async function follow(
-  request: OutboundRequest,
-  settings: OutboundClientSettings,
-  signal: AbortSignal,
-): Promise<OutboundResult> {
-  const first = firstHop(request, settings.userAgent);
-  if (!first.ok) return first;
-  let hop = first.hop;
-  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-    const step = await takeHop(hop, request, settings, signal);
-    if (step.type === 'result') return redirects === 0 ? step.result : ofRedirect(step.result);
-    hop = step.hop;
-  }
-  return ofRedirect(refusal('blocked', `blocked: more than ${MAX_REDIRECTS} redirects`));
-}
-
-type HopStep =
-  | { readonly type: 'result'; readonly result: OutboundResult }
-  | { readonly type: 'hop'; readonly hop: Hop };
-
-async function takeHop(
-  hop: Hop,
-  request: OutboundRequest,
-  settings: OutboundClientSettings,
-  signal: AbortSignal,
-): Promise<HopStep> {
-  const problem = urlProblem(hop.url, settings);
-  if (problem !== null) return { type: 'result', result: refusal('blocked', problem) };
   const { allowInternal, trustedCertificates } = settings;
-  const shown = shownUrl(hop.url);
-  const host = await resolveHost(hop.url.hostname, settings.resolve ?? systemResolve, allowInternal);
-  if (!host.ok) return { type: 'result', result: hostRefusal(host.reason, shown) };
-  const exchange = settings.exchange ?? nodeExchange;
-  const answer = await exchange(hop, {
-    addresses: host.addresses,
-    allowInternal,
-    signal,
-    trustedCertificates,
+  const { resolve = systemResolve, exchange = nodeExchange } = settings;
+  return createGuardedClient({
+    ...settings,
+    codings: 'gzip, deflate, br',
+    reach: async (hop, signal) => {
+      const host = await resolveHost(hop.url.hostname, resolve, allowInternal);
+      if (!host.ok) return host;
+      return exchange(hop, { addresses: host.addresses, allowInternal, signal, trustedCertificates });
+    },
   });
-  if (!answer.ok) {
-    const failed = refusal('network', `no answer from ${shown} (${answer.code})`);
-    return { type: 'result', result: { ...failed, code: answer.code } };
-  }
-  try {
-    const next = nextHop(hop, answer.status, answer.location, request.secretHeaders ?? []);
-    if (next.type === 'hop' && request.keepsBody === true && next.hop.body === undefined) {
-      const lost = refusal('blocked', `blocked: status ${answer.status} of ${shown} would drop the body`);
-      return { type: 'result', result: ofRedirect(lost) };
-    }
-    if (next.type === 'hop') return next;
-    if (next.type === 'refused') {
-      return { type: 'result', result: ofRedirect(refusal('blocked', next.message)) };
-    }
-    const body = await answer.readBody(request.maxResponseBytes);
-    if (body.ok)
-      return {
-        type: 'result',
-        result: { ok: true, status: answer.status, headers: answer.headers, body: body.body },
-      };
-    return { type: 'result', result: bodyRefusal(body.reason, shown, request.maxResponseBytes) };
-  } finally {
-    answer.close();
-  }
-}
-
-function firstHop(
-  request: OutboundRequest,
-  userAgent: string,
-): { ok: true; hop: Hop } | (OutboundResult & { ok: false }) {
-  if (!URL.canParse(request.url)) return refusal('blocked', 'blocked: not a valid absolute URL');
-  const cleaned = cleanHeaders(request.headers);
-  if (!cleaned.ok) return refusal('blocked', `blocked: ${cleaned.error}`);
-  let headers: readonly Header[] = withDefaultHeader(cleaned.value, 'User-Agent', userAgent);
-  headers = withDefaultHeader(headers, 'Accept', '*/*');
-  headers = withDefaultHeader(headers, 'Accept-Encoding', 'gzip, deflate, br');
-  return {
-    ok: true,
-    hop: { method: request.method, url: new URL(request.url), headers, body: request.body },
-  };
-}
-
-/** Says of a refused hop that a redirect led to it. */
-function ofRedirect(result: OutboundResult): OutboundResult {
-  return result.ok || result.reason !== 'blocked' ? result : { ...result, code: 'redirect' };
-}
-
-function hostRefusal(reason: 'blocked' | 'dns', shown: string): OutboundResult {
-  if (reason === 'dns') return refusal('dns', `the host of ${shown} cannot be resolved`);
-  return refusal('blocked', `blocked: the host of ${shown} has an address that is not public`);
-}
-
-function bodyRefusal(reason: 'too_large' | 'network', shown: string, maxBytes: number): OutboundResult {
-  if (reason === 'network') return refusal('network', `the answer of ${shown} is incomplete or damaged`);
-  return refusal('too_large', `the answer of ${shown} has more than ${maxBytes} bytes`);
-}
-
-function refusal(
-  reason: OutboundProblem,
-  message: string,
-): { ok: false; reason: OutboundProblem; message: string } {
-  return { ok: false, reason, message };
 }

@@ -1,10 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-
-export type BodyResult =
-  | { readonly ok: true; readonly body: Uint8Array }
-  | { readonly ok: false; readonly reason: 'too_large' | 'network' };
+import type { BodyResult } from './guarded-client.ts';
 
 type Coding = 'gzip' | 'deflate' | 'br';
 

@@ -26,11 +26,9 @@ export function nextHop(
   secret: readonly string[],
 ): NextHop {
   if (!REDIRECTS.has(status) || location === undefined) return { type: 'answer' };
-  // The parser gives header bytes as Latin-1, while servers write UTF-8.
-  const target = Buffer.from(location, 'latin1').toString('utf8');
-  if (!URL.canParse(target, hop.url))
+  if (!URL.canParse(location, hop.url))
     return { type: 'refused', message: 'blocked: redirect to an invalid URL' };
-  const url = new URL(target, hop.url);
+  const url = new URL(location, hop.url);
   if (hop.url.protocol === 'https:' && url.protocol === 'http:') {
     return { type: 'refused', message: 'blocked: redirect from https to http' };
   }

@@ -1,3 +1,4 @@
+import { decodeBase64, encodeBase64 } from '../../core/expressions/base64.ts';
 import type { BlobFacts, BlobStore } from '../../ports/store/blobs.ts';
 import { call } from './call.ts';
 import type { SqlDriver } from './driver.ts';
@@ -10,7 +11,7 @@ const GET = 'SELECT stepwell.get_blob_v1($1, $2, $3, $4)';
 export function createBlobStore(driver: SqlDriver): BlobStore {
   return {
     async putBlob({ tenantId, instanceId }, { artifactId, contentType, size, sha256, bytes }) {
-      const text = Buffer.from(bytes).toString('base64');
+      const text = new TextDecoder().decode(encodeBase64(bytes));
       await call(driver, PUT, [tenantId, instanceId, artifactId, contentType, size, sha256, text]);
     },
     async getBlob({ tenantId, instanceId }, artifactId, maxBytes) {
@@ -19,7 +20,7 @@ export function createBlobStore(driver: SqlDriver): BlobStore {
       );
       if (found === null) return null;
       const { base64, ...facts } = found;
-      return { ...facts, bytes: base64 === null ? null : new Uint8Array(Buffer.from(base64, 'base64')) };
+      return { ...facts, bytes: base64 === null ? null : (decodeBase64(base64) ?? null) };
     },
   };
 }

@@ -1,0 +1,77 @@
+import { SCHEMA_VERSION } from '../src/adapters/postgres/schema-version.generated.ts';
+import type { ApiDeps, ApiSettings } from '../src/api/api-deps.ts';
+import type { FunctionEngine } from '../src/engine/function-engine.ts';
+import type { TurnRunner } from '../src/engine/runner.ts';
+import { createActivity } from '../src/engine/streams/activity.ts';
+import type { HostSettings } from './settings.ts';
+
+export interface ApiParts {
+  readonly engine: FunctionEngine;
+  readonly runner: TurnRunner;
+  readonly settings: HostSettings;
+  readonly version: string;
+  readonly peerOf: ApiDeps['peerOf'];
+}
+
+/** What the API of a function host works with. Throws as `apiSettings`. */
+export function apiDeps({ engine, runner, settings, version, peerOf }: ApiParts): ApiDeps {
+  const { store, handlers, definitions, hints, ids, clock, entropy, log, limits, seal, outbox, node } =
+    engine.deps;
+  return {
+    store,
+    runner,
+    definitions,
+    hints,
+    ids,
+    clock,
+    entropy,
+    log,
+    limits: {
+      ...limits,
+      ...(settings.STEPWELL_PLANS === undefined ? {} : { plans: settings.STEPWELL_PLANS }),
+    },
+    ...(node === undefined ? {} : { node }),
+    ...(seal === undefined ? {} : { seal }),
+    ...(outbox === undefined ? {} : { outbox }),
+    handlerNames: handlers.names,
+    settings: apiSettings(settings),
+    service: {
+      version,
+      schemaVersion: SCHEMA_VERSION,
+      notReadyReason: () => (node?.isDraining === true ? 'draining' : null),
+    },
+    peerOf,
+    activity: createActivity(clock),
+  };
+}
+
+/**
+ * The API's settings from those of a function host. Throws when nobody would have to show a key and that was not asked for.
+ */
+function apiSettings(settings: HostSettings): ApiSettings {
+  const apiKey = settings.STEPWELL_API_KEY ?? null;
+  const requireTenantHeader = settings.STEPWELL_REQUIRE_TENANT_HEADER ?? true;
+  if (apiKey === null && settings.STEPWELL_INSECURE !== true) {
+    throw new Error('set STEPWELL_API_KEY, or STEPWELL_INSECURE=1 to let everybody in');
+  }
+  if (apiKey !== null && !requireTenantHeader && settings.STEPWELL_ALLOW_NO_TENANT_ISOLATION !== true) {
+    throw new Error('STEPWELL_REQUIRE_TENANT_HEADER=0 also needs STEPWELL_ALLOW_NO_TENANT_ISOLATION=1');
+  }
+  return {
+    apiKey,
+    requireTenantHeader,
+    defaultTenantId: null,
+    corsOrigins: settings.STEPWELL_CORS_ORIGINS,
+    // The host bounds how many requests there are at once.
+    maxConcurrentRequests: 0,
+    maxBodyBytes: settings.STEPWELL_MAX_BODY_BYTES,
+    maxWebhookBodyBytes: settings.STEPWELL_MAX_WEBHOOK_BODY_BYTES,
+    localCallersOnly: false,
+    webhookRatePerSec: settings.STEPWELL_WEBHOOK_RATE_PER_SEC,
+    // Functions answer as a whole; who follows something polls.
+    maxStreams: 0,
+    streamMaxMs: 60_000,
+    envLabel: settings.STEPWELL_ENV_LABEL ?? null,
+    envColor: settings.STEPWELL_ENV_COLOR ?? null,
+  };
+}

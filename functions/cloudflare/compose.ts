@@ -1,0 +1,122 @@
+import { createObjectWaker, type ObjectWaker } from '../../src/adapters/cloudflare/object-waker.ts';
+import { createTurnQueue } from '../../src/adapters/cloudflare/turn-queue.ts';
+import { createFetchClient } from '../../src/adapters/http/fetch-client.ts';
+import { createNeonDriver } from '../../src/adapters/postgres/drivers/neon.ts';
+import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
+import { systemClock, systemEntropy } from '../../src/adapters/system.ts';
+import type { createApi } from '../../src/api/create-api.ts';
+import { createEngineMemory, type EngineMemory } from '../../src/engine/engine-memory.ts';
+import {
+  createFunctionEngine,
+  type FunctionEngine,
+  type FunctionEngineParts,
+  type FunctionEngineSettings,
+} from '../../src/engine/function-engine.ts';
+import { buildIdOf } from '../../src/engine/handlers/build-id.ts';
+import { createWakeGuard, type GuardMemory, type WakeGuard } from '../../src/engine/wakes.ts';
+import type { JsonObject } from '../../src/core/json.ts';
+import { version } from '../../package.json';
+import { engineSettings, registryOf, sealOf } from '../engine-settings.ts';
+import { readWorkerSettings, type WorkerSettings } from '../settings.ts';
+import type { WorkerEnv } from './platform.ts';
+import { draftsOf, handlersOf, type Project } from './project.ts';
+import { createWorkerLog } from './worker-log.ts';
+
+/** What the invocations of one isolate share: settings, code, and what was learned. Nothing of it is under way. */
+export interface Isolate {
+  readonly settings: WorkerSettings;
+  readonly parts: Omit<FunctionEngineParts, 'queue'>;
+  readonly engineSettings: FunctionEngineSettings;
+  readonly memory: EngineMemory;
+  readonly guardMemory: GuardMemory;
+  readonly publishing: Publishing;
+  readonly version: string;
+  /** Built by the first request. */
+  app: ReturnType<typeof createApi> | null;
+}
+
+/** What a deployment has to publish. */
+export interface Publishing {
+  readonly tenantId: string;
+  readonly drafts: readonly JsonObject[];
+  isDone: boolean;
+}
+
+/** One event. All its IO is its own: Workers tie IO to the event that began it. */
+export interface Invocation {
+  readonly isolate: Isolate;
+  readonly engine: FunctionEngine;
+  readonly guard: WakeGuard;
+  /** null: no waker is bound. */
+  readonly waker: ObjectWaker | null;
+  /** What is left of the time that STEPWELL_INVOCATION_SECS gives. */
+  readonly remainingTimeMs: () => number;
+}
+
+export type OpenInvocation = (env: WorkerEnv) => Invocation;
+
+/** RULINGS B20. */
+const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
+const NO_GUARD: WakeGuard = { keep: () => Promise.resolve() };
+
+/** The composition root of the Worker. Nothing is read or made before the first event: no isolate may do so earlier. */
+export function createWorkerHost(project: Project): OpenInvocation {
+  let isolate: Isolate | null = null;
+  return (env) => {
+    isolate ??= openIsolate(project, env);
+    return openInvocation(isolate, env);
+  };
+}
+
+function openIsolate(project: Project, env: WorkerEnv): Isolate {
+  const settings = readWorkerSettings(env);
+  const effects = createFetchClient({
+    clock: systemClock,
+    userAgent: `stepwell/${version}`,
+    allowInternal: settings.STEPWELL_ALLOW_INTERNAL_URLS ?? false,
+  });
+  const handlers = registryOf(settings, effects, handlersOf(project));
+  const buildId = settings.STEPWELL_BUILD_ID ?? buildIdOf(handlers.names, version);
+  const connectionString = settings.STEPWELL_DATABASE_URL;
+  const parts = {
+    store: createPostgresStore(createNeonDriver({ connectionString, clock: systemClock })),
+    handlers,
+    buildId,
+    webhookClient: effects,
+    clock: systemClock,
+    entropy: systemEntropy,
+    log: createWorkerLog(settings.STEPWELL_LOG_LEVEL),
+    ...sealOf(settings),
+  };
+  const forEngine = engineSettings(settings, {
+    leaseOwner: 'cloudflare',
+    buildId,
+    maxOutputBytes: MAX_OUTPUT_BYTES,
+  });
+  return {
+    settings,
+    parts,
+    engineSettings: forEngine,
+    memory: createEngineMemory(parts, forEngine.node),
+    guardMemory: { keptUntilMs: 0 },
+    publishing: { tenantId: project.tenant ?? 'default', drafts: draftsOf(project), isDone: false },
+    version,
+    app: null,
+  };
+}
+
+function openInvocation(isolate: Isolate, env: WorkerEnv): Invocation {
+  const { parts, settings, memory, guardMemory } = isolate;
+  const { clock, log } = parts;
+  const queue = createTurnQueue({ binding: env.STEPWELL_TURNS, clock, log });
+  const engine = createFunctionEngine({ ...parts, queue }, isolate.engineSettings, memory);
+  const waker = env.STEPWELL_WAKER === undefined ? null : createObjectWaker(env.STEPWELL_WAKER);
+  const invocationMs = settings.STEPWELL_INVOCATION_SECS * 1000;
+  const { leaseMs } = isolate.engineSettings;
+  const guard =
+    waker === null
+      ? NO_GUARD
+      : createWakeGuard({ waker, clock, log, invocationMs, leaseMs, memory: guardMemory });
+  const endsAtMs = clock.monotonicMs() + invocationMs;
+  return { isolate, engine, guard, waker, remainingTimeMs: () => endsAtMs - clock.monotonicMs() };
+}

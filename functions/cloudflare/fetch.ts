@@ -1,0 +1,50 @@
+import { createApi } from '../../src/api/create-api.ts';
+import type { CallParts } from '../../src/api/api-deps.ts';
+import { createRequestRunner } from '../../src/engine/request-runner.ts';
+import { apiDeps } from '../api-deps.ts';
+import type { Invocation, OpenInvocation } from './compose.ts';
+import type { WorkerContext, WorkerEnv } from './platform.ts';
+import { publishOnce } from './publish.ts';
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** What one request hands to the shared app. */
+class Call {
+  readonly parts: CallParts;
+  readonly peer: string;
+  constructor(parts: CallParts, peer: string) {
+    this.parts = parts;
+    this.peer = peer;
+  }
+}
+
+/** HTTP: the API, and the webhooks of others. What is left to do after the answer is waited for behind it. */
+export function createFetch(open: OpenInvocation) {
+  return async (request: Request, env: WorkerEnv, context: WorkerContext): Promise<Response> => {
+    const invocation = open(env);
+    const { definitions, hints, outbox } = invocation.engine.deps;
+    const runner = createRequestRunner(invocation.engine);
+    const app = (invocation.isolate.app ??= createApp(invocation));
+    if (!READS.has(request.method)) await invocation.guard.keep();
+    await publishOnce(invocation);
+    const peer = request.headers.get('cf-connecting-ip') ?? '';
+    const parts = { runner, definitions, hints, ...(outbox === undefined ? {} : { outbox }) };
+    const response = await app.fetch(request, new Call(parts, peer));
+    context.waitUntil(runner.settled());
+    return response;
+  };
+}
+
+function createApp({ isolate, engine }: Invocation) {
+  const { settings, version } = isolate;
+  const runner = createRequestRunner(engine);
+  return createApi({
+    ...apiDeps({ engine, runner, settings, version, peerOf: (hostEnv) => callOf(hostEnv).peer }),
+    partsOf: (hostEnv) => callOf(hostEnv).parts,
+  });
+}
+
+function callOf(hostEnv: unknown): Call {
+  if (hostEnv instanceof Call) return hostEnv;
+  throw new Error('the API was called without the parts of a call');
+}

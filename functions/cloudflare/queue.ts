@@ -1,0 +1,58 @@
+import { decodeHintMessage } from '../../src/core/hint-message.ts';
+import { type HintOutcome, runHints } from '../../src/engine/invocation.ts';
+import type { Log } from '../../src/ports/system.ts';
+import type { OpenInvocation } from './compose.ts';
+import type { QueueBatch, QueueMessage, WorkerEnv } from './platform.ts';
+import { publishOnce } from './publish.ts';
+
+/** Queues whose name ends so hold messages that failed again and again. */
+const DEAD_LETTERS = /dead-letters$/;
+/** Pause before a message comes again because the database could not be asked. */
+const AGAIN_SECS = 10;
+
+/**
+ * Queue messages: one turn for each instance that is due, some at once, one outcome per message. A message that is no hint
+ * is tried again until it ends in the dead-letter queue. From there a hint is followed once more, and everything is logged.
+ */
+export function createQueueConsumer(open: OpenInvocation) {
+  return async (batch: QueueBatch, env: WorkerEnv): Promise<void> => {
+    const invocation = open(env);
+    const { engine, guard, remainingTimeMs } = invocation;
+    const { log } = engine.deps;
+    await guard.keep();
+    await publishOnce(invocation);
+    const isLast = DEAD_LETTERS.test(batch.queue);
+    const hints = batch.messages.flatMap((message) => {
+      const hint = decodeHintMessage(typeof message.body === 'string' ? message.body : '');
+      if (hint.ok) return [{ message, target: hint.value }];
+      log.error('a queue message is no hint', { message_id: message.id, problem: hint.error });
+      if (isLast) message.ack();
+      else message.retry({ delaySeconds: 0 });
+      return [];
+    });
+    const targets = hints.map(({ target }) => target);
+    const outcomes = await runHints(engine, targets, remainingTimeMs);
+    for (const [index, { message }] of hints.entries()) {
+      const outcome = outcomes[index] ?? 'retry';
+      if (isLast) tellDead(log, message, outcome);
+      settle(message, outcome);
+    }
+  };
+}
+
+function tellDead(log: Log, { id }: QueueMessage, outcome: HintOutcome): void {
+  log.error('a message came to the dead-letter queue', { message_id: id, outcome });
+}
+
+function settle(message: QueueMessage, outcome: HintOutcome): void {
+  switch (outcome) {
+    case 'done':
+      message.ack();
+      return;
+    case 'retry':
+      message.retry({ delaySeconds: AGAIN_SECS });
+      return;
+    case 'unstarted':
+      message.retry({ delaySeconds: 0 });
+  }
+}

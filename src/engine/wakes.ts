@@ -1,0 +1,83 @@
+import type { Clock, Log } from '../ports/system.ts';
+import type { Waker } from '../ports/waker.ts';
+import type { FunctionEngine } from './function-engine.ts';
+import { LEASE_BEYOND_MS, runSweep } from './invocation.ts';
+import type { SweepResult } from './sweep.ts';
+
+/** What a guard lasts beyond the lease of an invocation (RULINGS A33). */
+const GUARD_BEYOND_MS = 30_000;
+/** Between two wakes of which the first found work. */
+const NEXT_LOOK_MS = 1_000;
+/** Before the next wake when something is due that could not be claimed: its tenant's limit is reached, or this build drains. */
+const HELD_LOOK_MS = 30_000;
+
+/**
+ * What an invocation of economy mode does before it writes. A wake exists then which comes when every lease that the
+ * invocation could take has ended; so nothing that it leaves behind is forgotten, whether it is a due time, a lost hint or a
+ * lease of a process that is gone.
+ */
+export interface WakeGuard {
+  /** Never rejects: without a waker that answers, the rare sweep has to do. */
+  keep(): Promise<void>;
+}
+
+export interface WakeGuardParts {
+  readonly waker: Waker;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly log: Log;
+  /** What an invocation takes at most. */
+  readonly invocationMs: number;
+  /** Least length of a lease; null as in FunctionEngineSettings. */
+  readonly leaseMs: number | null;
+  /** Shared by the invocations of a process. */
+  readonly memory: GuardMemory;
+}
+
+/** Until when the process knows that there will be wakes, on the wall clock. */
+export interface GuardMemory {
+  keptUntilMs: number;
+}
+
+/** One guard serves many invocations: it is renewed when an invocation that begins now could outlast it. */
+export function createWakeGuard({ waker, clock, log, memory, ...lengths }: WakeGuardParts): WakeGuard {
+  const { invocationMs, leaseMs } = lengths;
+  const guardMs = Math.max(leaseMs ?? 0, invocationMs + LEASE_BEYOND_MS) + GUARD_BEYOND_MS;
+  return {
+    async keep() {
+      const now = clock.nowMs();
+      if (memory.keptUntilMs - now > invocationMs) return;
+      try {
+        await waker.guard(guardMs);
+        memory.keptUntilMs = Math.max(memory.keptUntilMs, now + guardMs);
+      } catch (error) {
+        log.warn('the next wake could not be kept', { error: String(error) });
+      }
+    },
+  };
+}
+
+/**
+ * One wake: a sweep, then the wake for what falls due next, which is read after its claims (RULINGS A33). Rejects when the
+ * database or the waker could not be asked; then the caller has to come back by itself.
+ */
+export async function runWake(
+  engine: FunctionEngine,
+  waker: Pick<Waker, 'wakeWithin'>,
+  remainingTimeMs: () => number,
+): Promise<SweepResult> {
+  const swept = await runSweep(engine, remainingTimeMs);
+  const delayMs = await nextWakeMs(engine, swept);
+  if (delayMs !== null) await waker.wakeWithin(delayMs);
+  return swept;
+}
+
+/** Milliseconds until anything has to be looked at; null: nothing is due, whatever the time. */
+async function nextWakeMs({ deps }: FunctionEngine, swept: SweepResult): Promise<number | null> {
+  const { now, dueAt, leaseUntil, scheduleAt } = await deps.store.nextWake();
+  const instants = [dueAt, leaseUntil, scheduleAt].filter((instant) => instant !== null);
+  if (instants.length === 0) return null;
+  const aheadMs = Math.min(...instants) - now;
+  if (aheadMs > 0) return aheadMs;
+  const foundWork = swept.more || swept.claimed + swept.takenOver > 0;
+  return foundWork ? NEXT_LOOK_MS : HELD_LOOK_MS;
+}
