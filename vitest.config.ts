@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { eagerImports } from './test/support/eager-imports.ts';
 
 /** Areas whose tests need nothing but code: no process, file, port or database. */
 const pureAreas = ['core', 'blocks', 'calendar', 'definition', 'expressions', 'network', 'run'].map(
@@ -14,6 +15,7 @@ const pureAreas = ['core', 'blocks', 'calendar', 'definition', 'expressions', 'n
  * - gates: the planted faults and the house rules.
  */
 export default defineConfig({
+  plugins: [eagerImports()],
   test: {
     passWithNoTests: true,
     maxWorkers: 2,

@@ -1,9 +1,9 @@
 import type { Claim } from '../ports/store/turn.ts';
 import { hasHooksToRun } from '../core/run/hooks/hooks-pending.ts';
 import { type ActiveTurns, createActiveTurns } from './active-turns.ts';
+import { createCommitter } from './committer.ts';
 import { localInstant } from './lease.ts';
-import { operate } from './operate.ts';
-import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
+import type { Attempt, InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
 import type { Turn } from './turn.ts';
 import type { TurnEnd } from './turn-end.ts';
 import { askTwice } from './until-answered.ts';
@@ -65,11 +65,13 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
     },
     run: (claim, now) => active.run(claim, now),
     nudge: (target, withinMs = NUDGE_WITHIN_MS) => within(deps, look(target), withinMs),
-    operate: (target, operation) => operateHere(deps, { turns, newLease, look }, target, operation),
-    resume: async (target, order) => {
-      // Only what operators do needs this much code, and functions should be small.
+    operate: (target, operation, attempt) => {
+      const mayAbandon = attempt?.isRepeat !== true;
+      return operateHere(depsWithin(deps, attempt), { turns, newLease, look, mayAbandon }, target, operation);
+    },
+    resume: async (target, order, attempt) => {
       const { resumeFrom } = await import('./resume-from.ts');
-      return resumeFrom(deps, newLease(), target, order);
+      return resumeFrom(depsWithin(deps, attempt), newLease(), target, order);
     },
     onTurnEnd: (listener) => active.onEnd(listener),
     onNotDue: (listener) => {
@@ -134,10 +136,19 @@ async function within(deps: TurnDeps, work: Promise<void>, withinMs: number): Pr
   }
 }
 
+/** What a request with a key does goes through its own store, commits included. */
+function depsWithin(deps: TurnDeps, attempt: Attempt | undefined): TurnDeps {
+  if (attempt === undefined) return deps;
+  const { store } = attempt;
+  return { ...deps, store, committer: createCommitter(store, deps.clock, deps.log) };
+}
+
 interface Here {
   readonly turns: ReadonlyMap<string, Turn>;
   readonly newLease: TurnRunner['newLease'];
   readonly look: (target: InstanceTarget) => Promise<void>;
+  /** A command that may have been carried out long ago tells nothing about the turns of now. */
+  readonly mayAbandon: boolean;
 }
 
 async function operateHere(
@@ -147,9 +158,11 @@ async function operateHere(
   operation: Operation,
 ): Promise<OperationAnswer> {
   await runHooksFirst(deps, here, target, operation);
+  // Only what operators do needs this much code, and functions should be small; the same holds for `resume`.
+  const { operate } = await import('./operate.ts');
   const first = await operate(deps, here.newLease(), target, operation);
   // A turn of this process was taken over: it is told at once instead of finding out at its next commit.
-  if (first.status === 'done') here.turns.get(target.instanceId)?.abandon();
+  if (first.status === 'done' && here.mayAbandon) here.turns.get(target.instanceId)?.abandon();
   if (first.status !== 'busy' || operation.kind !== 'set_state' || operation.state !== 'paused') return first;
   return pauseHeld(deps, here, target);
 }

@@ -4,7 +4,6 @@ import { isTerminal } from '../core/run/states.ts';
 import type { InstanceView } from '../ports/store/reads.ts';
 import type { QueriedInstance, StepServices, TriggerTarget } from '../ports/step-services.ts';
 import type { Definitions } from './definitions.ts';
-import { readTree } from './read-tree.ts';
 import { sequenceOf } from './triggers.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { untilAnswered } from './until-answered.ts';
@@ -89,6 +88,8 @@ interface Queried {
 async function queryInstance(deps: Queried, tenantId: string, id: string): Promise<QueriedInstance | null> {
   const view = await deps.store.getInstance(tenantId, id);
   if (view === null) return null;
+  // Loaded when it is asked for, so that functions stay small.
+  const { readTree } = await import('./read-tree.ts');
   const [tree, completedAt] = await Promise.all([readTree(deps, tenantId, id), endOf(deps, view)]);
   const nodes = (tree ?? []).filter(({ startedAt }) => startedAt !== null);
   const open = nodes.filter(({ completedAt: at }) => at === null);

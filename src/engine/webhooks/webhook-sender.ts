@@ -1,7 +1,7 @@
 import type { OutboxEntry, OutboxStore } from '../../ports/store/outbox.ts';
 import { type Alarm, createAlarm } from '../alarm.ts';
 import type { IdSource } from '../ids.ts';
-import { type AttemptParts, attemptWebhook } from './attempt-webhook.ts';
+import type { AttemptParts } from './attempt-webhook.ts';
 import { createLanes } from './lanes.ts';
 
 export interface WebhookSenderParts extends AttemptParts {
@@ -13,6 +13,12 @@ export interface WebhookSenderParts extends AttemptParts {
 export type Redelivered =
   | { readonly status: 'delivered' | 'not_found' | 'busy' }
   | { readonly status: 'failed'; readonly message: string };
+
+/** For a request with an Idempotency-Key: the store that records its calls, and the token of all its attempts. */
+export interface RedeliverThrough {
+  readonly store: OutboxStore;
+  readonly claimToken: string;
+}
 
 /** Sends what the outbox holds; one per process. */
 export interface WebhookSender {
@@ -26,10 +32,13 @@ export interface WebhookSender {
    * @param mayWait Whether there is time to wait so many ms.
    */
   deliverDue(mayWait: (ms: number) => boolean): Promise<void>;
-  redeliver(tenantId: string | null, id: string): Promise<Redelivered>;
+  redeliver(tenantId: string | null, id: string, through?: RedeliverThrough): Promise<Redelivered>;
   /** Takes nothing more; resolves when what is on its way has been answered. */
   stop(): Promise<void>;
 }
+
+/** Loaded with the first webhook, so that functions stay small (docs/decisions/0014). */
+const attempts = () => import('./attempt-webhook.ts');
 
 /** To one target at once. */
 const PER_URL = 8;
@@ -64,11 +73,12 @@ export function createWebhookSender(parts: WebhookSenderParts): WebhookSender {
         });
       }
     },
-    async redeliver(tenantId, id) {
-      const claimToken = ids.newId();
-      const claimed = await store.claimWebhook({ tenantId, id, claimToken, leaseMs });
+    async redeliver(tenantId, id, through) {
+      const { claimToken, ...own } = through ?? { store, claimToken: ids.newId() };
+      const claimed = await own.store.claimWebhook({ tenantId, id, claimToken, leaseMs });
       if (claimed.status !== 'claimed') return { status: claimed.status };
-      const { sent } = await attemptWebhook(parts, claimed.entry, claimToken, { byHand: true });
+      const { attemptWebhook } = await attempts();
+      const { sent } = await attemptWebhook({ ...parts, ...own }, claimed.entry, claimToken, { byHand: true });
       return sent.errorClass === null
         ? { status: 'delivered' }
         : { status: 'failed', message: sent.errorExcerpt ?? sent.errorClass };
@@ -110,6 +120,7 @@ function createPass({ parts, leaseMs, alarm, poke, tell, mayTake }: PassParts): 
 
   const deliver = async (entry: OutboxEntry, claimToken: string): Promise<void> => {
     try {
+      const { attemptWebhook } = await attempts();
       const { retryAfterMs } = await attemptWebhook(parts, entry, claimToken);
       if (retryAfterMs === null) return;
       const at = clock.monotonicMs() + retryAfterMs;
