@@ -62,6 +62,26 @@ describe('alerts in the engine', () => {
     expect(await rowsOf(world, id)).toEqual(['_sla:runtime sla 1']);
     expect(await world.view(id)).toMatchObject({ state: 'paused', dueAt: null });
   });
+
+  it.each([3_600_000, -1000])(
+    'stay where they are when the delay of a step moves by %i ms [SLA-2] (12.5)',
+    async (offsetMs) => {
+      const world = new TestEngine({ scripts });
+      world.boot();
+      const id = await world.start(
+        await world.publish([step('d', 'quick', { delay: { duration: 900_000 } })], {
+          sla: { max_step_runtime: 60_000 },
+        }),
+      );
+      await world.untilState(id, 'scheduled');
+      await world.answered(world.operate(id, { kind: 'reschedule', offsetMs }));
+      expect(await rowsOf(world, id)).toEqual([]);
+      await world.time.pass(60_000);
+      expect(await rowsOf(world, id)).toEqual(['_sla:step:d sla 1']);
+      expect(await world.view(id)).toMatchObject({ state: 'scheduled' });
+      expect((await world.untilEnded(id, 5_000_000)).state).toBe('completed');
+    },
+  );
 });
 
 describe('interceptors in the engine', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import { parallel, step } from './support/blocks.ts';
 import { type Blocks, answer, finished, gate, moved, q, refused, waiting, world } from './support/moving.ts';
-import { calledBlocks, treeOf } from './support/reshaping.ts';
+import { calledBlocks, treeOf, verified } from './support/reshaping.ts';
 
 describe('migration inside composites (20.5)', () => {
   const routes = (...list: readonly (readonly [condition: string, ...blocks: Blocks])[]): JsonObject => ({
@@ -191,9 +191,26 @@ describe('migration inside composites (20.5)', () => {
         ['s3', step('x', 'broken')],
       ),
     ]);
+    expect(await verified(engine, id)).toEqual([]);
     await answer(engine, id);
     expect((await engine.untilEnded(id)).state).toBe('failed');
+    expect(await verified(engine, id)).toEqual([]);
     expect(calledBlocks(engine, id)).toEqual(['a', 'g', 'n', 'x', 'cn', 'cg', 'ca']);
+  });
+
+  it('leaves rows that say which saga steps ran before a new one (RULINGS B2) [OP-14]', async () => {
+    const engine = world();
+    const id = await waiting(engine, [saga(['s1', q('a'), q('ca')], ['s2', gate('g')], ['s4', q('z')])]);
+    await moved(engine, id, [
+      saga(['s0', gate('m')], ['s1', q('a'), q('ca')], ['s2', gate('g')], ['s3', gate('n')], ['s4', q('z')]),
+    ]);
+    for (const block of ['g', 'm', 'n']) {
+      expect(await verified(engine, id)).toEqual([]);
+      await answer(engine, id, block);
+      await engine.time.pass(1_000);
+    }
+    expect((await engine.untilEnded(id)).state).toBe('completed');
+    expect(calledBlocks(engine, id)).toEqual(['a', 'g', 'm', 'n', 'z']);
   });
 
   it('is refused when a completed saga step, or how to undo it, is not in the target', async () => {

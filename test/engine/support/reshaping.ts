@@ -3,6 +3,7 @@ import type { TreeNode } from '../../../src/core/run/tree.ts';
 import { injectBlocks, type Injected } from '../../../src/engine/inject-blocks.ts';
 import { migrateInstance, type Migrated, previewMigration } from '../../../src/engine/migrate-instance.ts';
 import { readTree } from '../../../src/engine/read-tree.ts';
+import { verifyInstance } from '../../../src/engine/verify-instance.ts';
 import type { EngineProcess } from './engine-process.ts';
 import { TENANT, type TestEngine } from './test-engine.ts';
 
@@ -82,4 +83,11 @@ export function calledBlocks(world: TestEngine, instanceId: string): readonly st
   return world.ledger.entries
     .filter((entry) => entry.instanceId === instanceId)
     .map(({ blockId, iteration }) => (iteration === '' ? blockId : `${blockId}@${iteration}`));
+}
+
+/** What is stored of a run and does not follow from its rows, in words. */
+export async function verified(world: TestEngine, instanceId: string): Promise<readonly string[]> {
+  const answer = await verifyInstance(useCasesOf(world), CALLER, instanceId);
+  if (!answer.ok) throw new Error(answer.error.kind);
+  return answer.value;
 }

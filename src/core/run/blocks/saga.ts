@@ -66,8 +66,15 @@ function finishAction(draft: Draft, inner: Place, block: SagaBlock): void {
   next(draft, frameAt(draft, inner), { ...afterAction(block, detail), done });
 }
 
+/** The steps whose actions are over, ascending; those that were skipped are among them. */
+export function ranOf({ ran, step }: SagaDetail): readonly number[] {
+  return ran === undefined
+    ? Array.from({ length: step }, (_, index) => index)
+    : ran.toSorted((left, right) => left - right);
+}
+
 /** The next action: the first one that has not run, also when it stands before others that have. */
-function afterAction(block: SagaBlock, detail: SagaDetail): SagaDetail {
+export function afterAction(block: SagaBlock, detail: SagaDetail): SagaDetail {
   const { ran, ...plain } = detail;
   if (ran === undefined) return { ...plain, step: plain.step + 1 };
   const over = [...ran, plain.step];

@@ -2,7 +2,9 @@ import { canonicalJson, type Json } from '../../json.ts';
 import type { FailedLeaf, Frame, Leaf } from '../frame.ts';
 import { frameKey } from '../frame.ts';
 import { type Plan, currentList, listsOf } from '../plan.ts';
+import { ranOf } from '../blocks/saga.ts';
 import { silentFree } from './silent-frames.ts';
+import { withSeenEnds } from './unseen-ends.ts';
 
 interface Compared {
   readonly plan: Plan;
@@ -36,7 +38,8 @@ export function differencesOf(
 }
 
 function essenceOf({ plan, isCancelling }: Compared, frames: readonly Frame[]): ReadonlyMap<string, string> {
-  const told = silentFree(plan, withoutCutEnds(plan, withoutCutStates(frames.map(withoutFlight))));
+  const seen = withSeenEnds(plan, frames.map(withoutFlight));
+  const told = silentFree(plan, withoutCutEnds(plan, withoutCutStates(seen)));
   return new Map(told.map((frame) => [frameKey(frame), canonicalJson(essence(frame, isCancelling))]));
 }
 
@@ -124,7 +127,8 @@ function detailEssence(detail: Frame['detail']): Json {
     case 'saga': {
       const { kind, phase, step, done, failedStep, error, failedCompensations } = detail;
       const failures = detail.failures.map(failedEssence);
-      return { kind, phase, step, done, failedStep, error, failures, failedCompensations };
+      const ran = phase === 'forward' ? ranOf(detail) : [];
+      return { kind, phase, step, done, ran, failedStep, error, failures, failedCompensations };
     }
     case 'fan_out':
     case 'item':

@@ -2,7 +2,8 @@ import type { ForEachBlock } from '../../definition/document.ts';
 import { member } from '../../json.ts';
 import type { FanOutDetail, Frame } from '../frame.ts';
 import { passPath } from '../plan.ts';
-import type { HistoryRow } from './history-row.ts';
+import { inRunOrder } from '../run-order.ts';
+import { type HistoryRow, byOrder } from './history-row.ts';
 import {
   type BlockFold,
   type Entered,
@@ -69,9 +70,24 @@ function itemsOf(
     const path = passPath(iteration, block.id, index);
     const touched = block.body.some((inner) => fold.records.isTouched(inner.id, path));
     const list = touched ? fold.list(block.body, path) : UNTOUCHED;
-    return { index, list, counter: last.get(index), touched: touched || last.has(index) };
+    const counter = last.get(index);
+    const isOver = counter !== undefined && !hasFailedSince(fold, block, path, list, counter);
+    return { index, list, counter: isOver ? counter : undefined, touched: touched || counter !== undefined };
   });
   return items.slice(0, items.findLastIndex(({ touched }) => touched) + 1);
+}
+
+/** True for an item that was opened again after its end and has failed once more: its counter tells of a run before. */
+function hasFailedSince(
+  fold: Fold,
+  block: ForEachBlock,
+  path: string,
+  { end, order, cursor }: ListFold,
+  counter: HistoryRow,
+): boolean {
+  const failed = inRunOrder(block.body, order ?? undefined)[cursor];
+  const row = end === 'failed' && failed !== undefined ? fold.records.endOf(failed.id, path) : undefined;
+  return row !== undefined && byOrder(counter, row) < 0;
 }
 
 function hasEnded(item: FoldedItem): boolean {

@@ -1,4 +1,5 @@
 import type { Block } from '../../definition/document.ts';
+import { ranOf } from '../blocks/saga.ts';
 import { type Frame, frameKey } from '../frame.ts';
 import { rootFrame, unstoredBranches } from '../fresh-frames.ts';
 import { parentOf } from '../place.ts';
@@ -22,7 +23,7 @@ export function silentFree(plan: Plan, stored: readonly Frame[]): readonly Frame
   const told: Frame[] = [];
   for (const { frame } of byDepth) {
     const holds = parents.has(frameKey(frame));
-    const shown = holds ? frame : betweenPasses(frame);
+    const shown = holds ? frame : atRest(plan, frame);
     if (!holds && isSilent(shown, listsIn(plan, shown))) continue;
     told.push(shown);
     const parent = parentOf(standing, frame);
@@ -37,13 +38,20 @@ function depthOf(standing: Standing, frame: Frame): number {
   return depth;
 }
 
-/** A pass in which nothing has ended yet looks like one that has not begun. */
-function betweenPasses(frame: Frame): Frame {
+/**
+ * A pass in which nothing has ended yet looks like one that has not begun, and a saga at an action in which nothing has
+ * ended like one at the first action that has not run: a migration may have put that one before it.
+ */
+function atRest(plan: Plan, frame: Frame): Frame {
   const { detail, cursor, leaf, state } = frame;
-  if (detail.kind !== 'loop' && detail.kind !== 'for_each') return frame;
-  return cursor === 0 && leaf === null && state === 'open'
-    ? { ...frame, detail: { ...detail, inPass: false } }
-    : frame;
+  if (cursor !== 0 || leaf !== null || state !== 'open') return frame;
+  if (detail.kind === 'loop' || detail.kind === 'for_each') {
+    return { ...frame, detail: { ...detail, inPass: false } };
+  }
+  if (detail.kind !== 'saga' || detail.phase !== 'forward') return frame;
+  const ran = ranOf(detail);
+  const first = listsIn(plan, frame).findIndex((_, index) => !ran.includes(index / 2) && index % 2 === 0);
+  return first === -1 ? frame : { ...frame, detail: { ...detail, step: first / 2, ran } };
 }
 
 function listsIn(plan: Plan, frame: Frame): readonly (readonly Block[])[] {
@@ -68,7 +76,7 @@ function isSilent({ detail, cursor, leaf, state }: Frame, lists: readonly (reado
     case 'fan_out':
       return detail.snapshotKey === null && detail.error === null;
     case 'saga':
-      return detail.phase === 'forward' && detail.step === 0;
+      return detail.phase === 'forward' && ranOf(detail).length === 0;
     case 'parallel':
     case 'race':
       return detail.ends.every((end, index) => end === null || lists[index]?.length === 0);

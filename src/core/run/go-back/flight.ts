@@ -2,7 +2,7 @@ import { releaseWait } from '../cancel-subtree.ts';
 import type { Draft } from '../draft.ts';
 import { type Frame, frameKey } from '../frame.ts';
 import { isInsideFrame } from '../place.ts';
-import { isJoin } from '../plan.ts';
+import { currentList, isJoin } from '../plan.ts';
 import type { StandsAt } from './stand-at.ts';
 import type { Target } from './target.ts';
 
@@ -27,14 +27,16 @@ export function overlay(draft: Draft, { target, frames, isAhead }: StandsAt): Ov
 }
 
 /**
- * Open branches and items beside the target. One in which something failed during a pause is not: no walk has seen yet
- * what becomes of it, and what has failed begins again.
+ * Branches and items beside the target that are not over. One in which something failed during a pause is over, too: no
+ * walk has seen yet what becomes of it, and what has failed begins again.
  */
 function headsBeside(draft: Draft, target: Target): readonly Frame[] {
   return target.levels.flatMap((level, depth) => {
     const iteration = target.levels[depth - 1]?.iteration ?? '';
     const owner = draft.frames.get(frameKey({ blockId: level.owner?.id ?? '', branch: null, iteration }));
     if (level.owner === null || owner === undefined || owner.state !== 'open' || !isJoin(owner)) return [];
+    // Of items that run one after the other, those that are open come after the target's.
+    if (level.hasItemFrames && !level.isConcurrent) return [];
     const own = level.hasItemFrames ? level.pass : level.listIndex;
     return [...draft.frames.values()].filter(
       (frame) =>
@@ -43,6 +45,7 @@ function headsBeside(draft: Draft, target: Target): readonly Frame[] {
         frame.branch !== null &&
         frame.branch !== own &&
         frame.state === 'open' &&
+        frame.cursor < currentList(draft.plan, frame).length &&
         !holdsFailure(draft, frame),
     );
   });

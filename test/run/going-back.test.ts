@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { forEach, parallel, race, saga, sleep, step, task, tryCatch } from './support/blocks.ts';
+import { type Played, goOn, playOnce } from './support/play.ts';
+import { resumeNow } from './support/resume.ts';
+import { type Answer, type Scenario, byPass, fails, ok, retryAt, signal } from './support/script.ts';
+
+/** Beside a sleep a run can be paused, and a worker that has its task by then reports all the same. */
+const pausable = (...branches: Scenario['blocks'][]): Scenario['blocks'] => [
+  parallel('p', [...branches, [sleep('asleep', 90_000)]]),
+];
+
+const reported = (atMs: number): Answer => ok('done', { takesMs: atMs });
+
+/** Smallest forms of what going back in random trees has found; each commit is checked against its rows. */
+describe('the rows of a run that is paused', () => {
+  const RECORDED: Readonly<Record<string, Pick<Scenario, 'blocks' | 'on'>>> = {
+    'a try list': { blocks: [tryCatch('t', [task('w')], [step('c')], [step('f')])] },
+    'a try list without a finally list': { blocks: [tryCatch('t', [task('w')], [step('c')])] },
+    'a catch list': {
+      blocks: [tryCatch('t', [step('a')], [task('w')], [step('f')])],
+      on: { a: fails('no') },
+    },
+    'an action of a saga': { blocks: [saga('s', [[task('w'), step('u')], [step('b')]])] },
+    'a compensation': {
+      blocks: [
+        saga('s', [
+          [step('a'), step('ua')],
+          [step('b'), task('w')],
+          [step('c'), step('uc')],
+        ]),
+      ],
+      on: { c: fails('no') },
+    },
+  };
+  for (const [name, { blocks, on }] of Object.entries(RECORDED)) {
+    it(`say how ${name} ended before its block knows (RULINGS B2)`, async () => {
+      const run = await playOnce({
+        blocks: pausable(blocks),
+        on: { ...on, w: reported(100) },
+        events: [{ at: 25, claim: 'w' }, signal(50, 'pause'), signal(200, 'resume')],
+      });
+      expect(['completed', 'failed']).toContain(run.state);
+      expect(run.outputs).toContain('w="done"');
+    });
+  }
+});
+
+describe('the rows of a for_each that outlives failures', () => {
+  it('say which item failed the block after it had been outlived in a run before (RULINGS B2, B25)', async () => {
+    const each = forEach('f', 'ys', [step('a')], {
+      concurrency: 1,
+      on_item_failure: 'continue',
+      tolerate: { count: 1 },
+    });
+    const run = await playOnce({
+      blocks: [each],
+      data: { ys: [1, 2] },
+      on: { a: fails('no') },
+      events: [retryAt(1000)],
+    });
+    expect(run.state).toBe('failed');
+    expect(run.called).toEqual(['a@f:0', 'a@f:1', 'a@f:1', 'a@f:0']);
+  });
+});
+
+describe('going back during a pause', () => {
+  const calledBy = (run: Played, runNo: number): readonly string[] =>
+    run.calls
+      .filter((call) => call.runNo === runNo)
+      .map(({ blockId, iteration }) => `${blockId}@${iteration}`);
+
+  it('keeps nothing in flight that comes after the item, where items run one after the other [OP-5]', async () => {
+    const each = forEach('f', 'ys', [task('w')], {
+      concurrency: 1,
+      on_item_failure: 'continue',
+      tolerate: { count: 1 },
+    });
+    const { world } = await playOnce({
+      blocks: pausable([each]),
+      data: { ys: [1, 2] },
+      on: { w: byPass(reported(100), reported(1000)) },
+      events: [signal(150, 'pause')],
+      untilMs: 200,
+    });
+    expect(await resumeNow(world, { block: 'w', iteration: 'f:0' })).toBeNull();
+    const run = await goOn(world);
+    expect(run.state).toBe('completed');
+    expect(calledBy(run, 2)).toEqual(['w@f:0', 'w@f:1']);
+  });
+
+  it('begins a branch again that had won the race around the block and did not know it [OP-5]', async () => {
+    const { world } = await playOnce({
+      blocks: pausable([race('r', [[task('a')], [task('b')]])]),
+      on: { a: reported(100), b: reported(1000) },
+      events: [{ at: 25, claim: 'a' }, signal(50, 'pause')],
+      untilMs: 200,
+    });
+    expect(await resumeNow(world, { block: 'b' })).toBeNull();
+    const run = await goOn(world);
+    expect(run.state).toBe('completed');
+    expect(calledBy(run, 2)).toEqual(['a@', 'b@']);
+    expect(run.outputs).toContain('a="done"');
+  });
+});
