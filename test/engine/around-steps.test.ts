@@ -73,7 +73,8 @@ describe('alerts in the engine', () => {
           sla: { max_step_runtime: 60_000 },
         }),
       );
-      await world.untilState(id, 'scheduled');
+      await world.time.pass(1000);
+    await world.untilState(id, 'scheduled');
       await world.answered(world.operate(id, { kind: 'reschedule', offsetMs }));
       expect(await rowsOf(world, id)).toEqual([]);
       await world.time.pass(60_000);
