@@ -5,8 +5,9 @@ import type { NewInstance, StartAnswer, StartRequest } from '../ports/store/acce
 import type { Hint } from '../ports/hints.ts';
 import type { SequenceRecord } from '../ports/store/catalog.ts';
 import { activeLimits, checkPlans, planFull } from './entitlements.ts';
-import { notFound, refuse, type Refusal } from './refusal.ts';
+import { refuse, type Refusal } from './refusal.ts';
 import { checkSession } from './sessions.ts';
+import { findTarget, findTargets, startInputOf, type TargetedStart, unknownTarget } from './start-target.ts';
 import { tenantOf } from './tenant.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 
@@ -44,28 +45,25 @@ const MAX_LEASED = 64;
 
 /**
  * Starts one instance ([INS-1] to [INS-8]). Checks in the order of http-api.md 5.2, after the shape: tenant (403),
- * blanks (400), sequence (404), input schema (422), context size (413), then the key (the first instance answers).
+ * blanks (400), plan, sequence (404), input schema (422), context size (413), then the key (the first instance answers).
  */
 export async function startInstance(
   deps: UseCaseDeps,
   caller: Caller,
-  input: StartInput,
+  asked: TargetedStart,
 ): Promise<Result<StartedInstance, Refusal>> {
-  const scoped = checkScope(caller, input);
+  const scoped = checkScope(caller, asked);
   if (!scoped.ok) return scoped;
-  const sequence = await deps.store.getSequence(scoped.value.tenantId, input.sequenceId);
-  if (sequence === null) return notFound('sequence', input.sequenceId);
+  const planned = checkPlans(deps, [scoped.value]);
+  if (planned !== null) return err(planned);
+  const sequence = await findTarget(deps, scoped.value);
+  if (sequence === null) return err(unknownTarget(asked.target));
+  const input = startInputOf(scoped.value, sequence);
   const refusal =
-    (await checkSession(deps, scoped.value)) ??
-    checkStartable(sequence, input) ??
-    checkContextSize(deps, input) ??
-    checkPlans(deps, [scoped.value]);
+    (await checkSession(deps, input)) ?? checkStartable(sequence, input) ?? checkContextSize(deps, input);
   if (refusal !== null) return err(refusal);
-  const answer = await startNow(deps, {
-    instances: [newInstance(deps, scoped.value)],
-    onKnownKey: 'first',
-  });
-  if (answer.status === 'no_sequence') return notFound('sequence', input.sequenceId);
+  const answer = await startNow(deps, { instances: [newInstance(deps, input)], onKnownKey: 'first' });
+  if (answer.status === 'no_sequence') return err(unknownTarget(asked.target));
   if (answer.status === 'plan_full') return planFull(deps, answer.tenantId);
   const started = answer.status === 'ok' ? answer.started[0] : undefined;
   if (started === undefined) throw new Error(`a single start was answered with ${answer.status}`);
@@ -76,25 +74,27 @@ export async function startInstance(
 export async function startBatch(
   deps: UseCaseDeps,
   caller: Caller,
-  inputs: readonly StartInput[],
+  asked: readonly TargetedStart[],
 ): Promise<Result<number, Refusal>> {
-  if (inputs.length === 0) return ok(0);
-  if (inputs.length > MAX_BATCH) return refuse('invalid_argument', 'batch size must not exceed 10,000');
-  const scoped: StartInput[] = [];
-  for (const [index, input] of inputs.entries()) {
-    const checked = checkScope(caller, input);
+  if (asked.length === 0) return ok(0);
+  if (asked.length > MAX_BATCH) return refuse('invalid_argument', 'batch size must not exceed 10,000');
+  const scoped: TargetedStart[] = [];
+  for (const [index, start] of asked.entries()) {
+    const checked = checkScope(caller, start);
     if (!checked.ok) return err(atIndex(index, checked.error));
     scoped.push(checked.value);
   }
   const refusal =
     checkPlans(deps, scoped) ??
     firstRefusal(scoped, (input) => checkContextSize(deps, input)) ??
-    repeatedKey(scoped) ??
-    (await checkBatchSequences(deps, scoped)) ??
-    (await checkBatchSessions(deps, scoped));
+    repeatedKey(scoped);
   if (refusal !== null) return err(refusal);
+  const found = await findBatchSequences(deps, scoped);
+  if (!found.ok) return found;
+  const noSession = await checkBatchSessions(deps, found.value);
+  if (noSession !== null) return err(noSession);
   const answer = await startNow(deps, {
-    instances: scoped.map((input) => newInstance(deps, input)),
+    instances: found.value.map((input) => newInstance(deps, input)),
     onKnownKey: 'conflict',
   });
   if (answer.status === 'known_key') return err(atIndex(answer.index, knownKey));
@@ -167,7 +167,10 @@ export function checkStartable(sequence: SequenceRecord, input: StartInput): Ref
 }
 
 /** 413 when the canonical JSON of the context is larger than allowed ([INS-4]). */
-export function checkContextSize(deps: Pick<UseCaseDeps, 'limits'>, input: StartInput): Refusal | null {
+export function checkContextSize(
+  deps: Pick<UseCaseDeps, 'limits'>,
+  input: Pick<StartInput, 'context'>,
+): Refusal | null {
   const limit = deps.limits.maxContextBytes;
   if (limit === 0) return null;
   const { data, config, audit } = input.context;
@@ -184,7 +187,7 @@ export function contextTooLarge(bytes: number | null, limit: number): Refusal {
   };
 }
 
-function checkScope(caller: Caller, input: StartInput): Result<StartInput, Refusal> {
+function checkScope(caller: Caller, input: TargetedStart): Result<TargetedStart, Refusal> {
   const tenantId = tenantOf(caller, input.tenantId);
   if (!tenantId.ok) return tenantId;
   if (input.namespace.trim() === '') return refuse('invalid_argument', 'namespace must not be empty');
@@ -198,22 +201,25 @@ function checkScope(caller: Caller, input: StartInput): Result<StartInput, Refus
 }
 
 /** 404 for an unknown sequence, 403 for one of another tenant than the element's, 400 and 422 as for a single start. */
-async function checkBatchSequences(
+async function findBatchSequences(
   deps: UseCaseDeps,
-  inputs: readonly StartInput[],
-): Promise<Refusal | null> {
-  const known = new Map<string, SequenceRecord | null>();
-  for (const id of new Set(inputs.map((input) => input.sequenceId))) {
-    known.set(id, await deps.store.getSequence(null, id));
-  }
-  return firstRefusal(inputs, (input) => {
-    const sequence = known.get(input.sequenceId) ?? null;
-    if (sequence === null) return { kind: 'not_found', message: `sequence ${input.sequenceId}` };
-    if (sequence.tenantId !== input.tenantId) {
-      return { kind: 'forbidden', message: 'the sequence belongs to another tenant' };
+  starts: readonly TargetedStart[],
+): Promise<Result<readonly StartInput[], Refusal>> {
+  const sequences = await findTargets(deps, starts);
+  const inputs: StartInput[] = [];
+  for (const [index, start] of starts.entries()) {
+    const sequence = sequences[index] ?? null;
+    if (sequence === null) return err(atIndex(index, unknownTarget(start.target)));
+    if (sequence.tenantId !== start.tenantId) {
+      const message = 'the sequence belongs to another tenant';
+      return err(atIndex(index, { kind: 'forbidden', message }));
     }
-    return checkStartable(sequence, input);
-  });
+    const input = startInputOf(start, sequence);
+    const refusal = checkStartable(sequence, input);
+    if (refusal !== null) return err(atIndex(index, refusal));
+    inputs.push(input);
+  }
+  return ok(inputs);
 }
 
 async function checkBatchSessions(deps: UseCaseDeps, inputs: readonly StartInput[]): Promise<Refusal | null> {
@@ -224,7 +230,7 @@ async function checkBatchSessions(deps: UseCaseDeps, inputs: readonly StartInput
   return null;
 }
 
-function repeatedKey(inputs: readonly StartInput[]): Refusal | null {
+function repeatedKey(inputs: readonly TargetedStart[]): Refusal | null {
   const seen = new Set<string>();
   return firstRefusal(inputs, ({ tenantId, dryRun, idempotencyKey }) => {
     if (idempotencyKey === null) return null;
@@ -241,9 +247,9 @@ const knownKey: Refusal = {
   message: 'idempotency_key is already in use',
 };
 
-function firstRefusal(
-  inputs: readonly StartInput[],
-  check: (input: StartInput) => Refusal | null,
+function firstRefusal<Start>(
+  inputs: readonly Start[],
+  check: (input: Start) => Refusal | null,
 ): Refusal | null {
   for (const [index, input] of inputs.entries()) {
     const refusal = check(input);

@@ -7,6 +7,7 @@ import type {
   SequenceName,
   SequenceRecord,
   TriggerRecord,
+  WantedVersion,
 } from '../../ports/store/catalog.ts';
 import type { Database, Tx } from './database.ts';
 import { stored } from './rows.ts';
@@ -41,9 +42,10 @@ function ofName(db: Database, name: SequenceName): SequenceRecord[] {
 
 export function findSequence(
   db: Database,
-  name: SequenceName & { readonly version: number | null },
+  name: SequenceName & { readonly version: WantedVersion },
 ): SequenceRecord | null {
   const versions = ofName(db, name);
+  if (name.version === 'newest') return versions[0] ?? null;
   const found =
     name.version === null
       ? versions.find(({ deprecated }) => !deprecated)
@@ -59,6 +61,7 @@ export function listSequences(
     .values()
     .filter((row) => mayRead(query.tenantId, row))
     .filter((row) => query.namespace === null || row.namespace === query.namespace)
+    .filter((row) => (query.name ?? null) === null || row.name === query.name)
     .sort(
       (a, b) =>
         compareCodePoints(a.tenantId, b.tenantId) ||

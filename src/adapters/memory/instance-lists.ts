@@ -1,5 +1,5 @@
 import { compareCodePoints, member } from '../../core/json.ts';
-import { INSTANCE_STATES } from '../../core/run/states.ts';
+import { INSTANCE_STATES, isTerminal } from '../../core/run/states.ts';
 import type {
   InstanceListFilter,
   InstanceListStore,
@@ -14,6 +14,7 @@ export function instanceListPart(run: Run): InstanceListStore {
   return {
     listInstances: (query) => run((tx) => listInstances(tx, query)),
     countInstances: (filter, countedTo) => run((tx) => countInstances(tx, filter, countedTo)),
+    countLiveRuns: (sequenceIds, countedTo) => run((tx) => countLiveRuns(tx, sequenceIds, countedTo)),
   };
 }
 
@@ -45,6 +46,13 @@ function countInstances(tx: Tx, filter: InstanceListFilter, countedTo: number): 
     failed: count('failed'),
     cancelled: count('cancelled'),
   };
+}
+
+function countLiveRuns(tx: Tx, sequenceIds: readonly string[], countedTo: number): readonly number[] {
+  const live = tx.db.instances.values().filter(({ state }) => !isTerminal(state));
+  return sequenceIds.map((id) =>
+    Math.min(countedTo, live.filter(({ sequenceId }) => sequenceId === id).length),
+  );
 }
 
 function fitting(tx: Tx, filter: InstanceListFilter): InstanceRow[] {

@@ -7,6 +7,7 @@ import type {
   SequenceName,
   SequenceRecord,
   TriggerRecord,
+  WantedVersion,
 } from '../../ports/store/catalog.ts';
 import { isUuid } from './call.ts';
 import { tenantDatabase } from './database.ts';
@@ -19,11 +20,14 @@ export function createCatalogTables(driver: SqlDriver): Omit<CatalogStore, 'getS
   return {
     insertSequence: (sequence) => insertSequence(driver, sequence),
     async findSequence({ version, ...name }) {
-      const wanted = version === null ? eq(sequences.deprecated, false) : eq(sequences.version, version);
-      return (await selectSequences(driver, name.tenantId, [...named(name), wanted], 1))[0] ?? null;
+      const filters = [...named(name), ...versionCondition(version)];
+      return (await selectSequences(driver, name.tenantId, filters, 1))[0] ?? null;
     },
-    listSequences({ tenantId, namespace, limit, offset }) {
-      const filters = namespace === null ? [] : [eq(sequences.namespace, namespace)];
+    listSequences({ tenantId, namespace, name = null, limit, offset }) {
+      const filters = [
+        ...(namespace === null ? [] : [eq(sequences.namespace, namespace)]),
+        ...(name === null ? [] : [eq(sequences.name, name)]),
+      ];
       return selectSequences(driver, tenantId, filters, limit, offset);
     },
     listVersions: (name) =>
@@ -50,6 +54,11 @@ function ofTenant(
 
 function named(name: SequenceName): SQL[] {
   return [eq(sequences.namespace, name.namespace), eq(sequences.name, name.name)];
+}
+
+function versionCondition(version: WantedVersion): SQL[] {
+  if (version === 'newest') return [];
+  return [version === null ? eq(sequences.deprecated, false) : eq(sequences.version, version)];
 }
 
 async function selectSequences(

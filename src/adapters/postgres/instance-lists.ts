@@ -19,6 +19,15 @@ SELECT coalesce(json_agg(s.id), '[]') FROM (
   WHERE ($1::text IS NULL OR tenant_id = $1) AND name = $2 ORDER BY version DESC LIMIT $3
 ) s`;
 
+/** Short ranges of an index each: nearly all instances of most versions have ended. */
+const LIVE_RUNS = `
+SELECT coalesce(json_agg((
+  SELECT count(*) FROM (
+    SELECT 1 FROM stepwell.task_instances i
+    WHERE i.sequence_id = q.id::uuid AND i.state IN ('scheduled', 'running', 'waiting', 'paused') LIMIT $2
+  ) live) ORDER BY q.n), '[]')
+FROM jsonb_array_elements_text($1::jsonb) WITH ORDINALITY AS q(id, n)`;
+
 /** Instances with the same metadata up to this many are looked up and sorted; more are met soon enough on the walk. */
 const SORTED_MAX = 2_000;
 /** More versions of one name than this are not looked at. */
@@ -51,6 +60,10 @@ export function createInstanceListStore(driver: SqlDriver): InstanceListStore {
       const { text, params } = countStatement(resolved, countedTo);
       const rows = await tenantCall(driver, filter.tenantId, text, params);
       return countsOf(answerOf<[InstanceState, number][]>(rows));
+    },
+    async countLiveRuns(sequenceIds, countedTo) {
+      const params = [JSON.stringify(sequenceIds), countedTo];
+      return answerOf<number[]>(await tenantCall(driver, null, LIVE_RUNS, params));
     },
   };
 }

@@ -7,13 +7,13 @@ import { createApiKeyStore } from './api-keys.ts';
 import { createCatalogStore } from './catalog.ts';
 import { createCredentialStore } from './credentials.ts';
 import { createEventStore } from './events.ts';
+import { createDeferredLimitStore } from './deferred-limits.ts';
 import { type SqlDriver, SqlError } from './driver.ts';
 import { createHandlerNameStore } from './handler-names.ts';
 import { createHistoryStore } from './history.ts';
 import { createIdempotencyStore } from './idempotency.ts';
-import { createInstanceListStore } from './instance-lists.ts';
+import { createDeferredInspectionStore } from './deferred-inspection.ts';
 import { createItemStore } from './items.ts';
-import { createLimitStore } from './limits.ts';
 import { createManyInstancesStore } from './many-instances.ts';
 import * as instances from './reads-instances.ts';
 import { createOutboxStore } from './outbox.ts';
@@ -23,6 +23,7 @@ import { createSessionStore } from './sessions.ts';
 import { createShapeStore } from './shape.ts';
 import { createTaskStore } from './tasks.ts';
 import { createTurnStore } from './turns.ts';
+import { createWakeStore } from './wakes.ts';
 import { createNodeStore, createWorkerAdminStore } from './worker-admin.ts';
 
 /**
@@ -43,14 +44,18 @@ export function createPostgresStore(driver: SqlDriver): Store {
     ...createBlobStore(driver),
     ...createCredentialStore(driver),
     ...createApiKeyStore(driver),
-    ...createLimitStore(driver),
+    ...createDeferredLimitStore(driver),
+    ...createDeferredInspectionStore(driver),
+    ...createWakeStore(driver),
     ...createItemStore(driver),
     ...createOutboxStore(driver),
     ...createWorkerAdminStore(driver),
     ...createNodeStore(driver),
     ...createShapeStore(driver),
     ...createReadStore(driver),
-    ...createInstanceListStore(driver),
+    listInstances: async (query) => (await lists(driver)).listInstances(query),
+    countInstances: async (filter, countedTo) => (await lists(driver)).countInstances(filter, countedTo),
+    countLiveRuns: async (ids, countedTo) => (await lists(driver)).countLiveRuns(ids, countedTo),
     ...createHistoryStore(driver),
     ...createIdempotencyStore(driver, createPostgresStore),
     listChanges: async (query) => (await changes()).listChanges(driver, query),
@@ -63,6 +68,8 @@ export function createPostgresStore(driver: SqlDriver): Store {
  * without (docs/decisions/0014).
  */
 const changes = () => import('./changes.ts');
+const lists = async (driver: SqlDriver) =>
+  (await import('./instance-lists.ts')).createInstanceListStore(driver);
 const journal = () => import('./reads-journal.ts');
 const outputs = () => import('./reads-outputs.ts');
 const records = () => import('./reads-records.ts');

@@ -1,14 +1,15 @@
 import type * as z from 'zod';
 import { MAX_DOCUMENT_JSON_DEPTH } from '../../core/definition/bounds.ts';
-import { jsonObject, type JsonObject } from '../../core/json.ts';
+import { jsonObject, type JsonObject, mergeObjects } from '../../core/json.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { publishSequence } from '../../engine/publish-sequence.ts';
 import { notFound, refuse, type Refusal } from '../../engine/refusal.ts';
 import { deleteSequence, deprecateSequence, setSequenceStatus } from '../../engine/sequence-lifecycle.ts';
 import type { Caller } from '../../engine/use-case.ts';
-import type { SequenceName } from '../../ports/store/catalog.ts';
-import { listPage } from '../list-page.ts';
+import type { SequenceName, SequenceRecord } from '../../ports/store/catalog.ts';
+import type { Store } from '../../ports/store/store.ts';
 import { created, defineBodyRoute, defineRoute, noContent, okay } from '../route.ts';
+import { sequenceReleaseRoutes } from './sequence-releases.ts';
 import { IdPath, JsonValue, NoParameters } from '../schemas/wire-values.ts';
 import {
   PublishedBody,
@@ -18,6 +19,7 @@ import {
   SequenceNameQuery,
   SequencePage,
   SequenceQuery,
+  SequenceVersionsQuery,
   showSequence,
   StatusBody,
 } from '../schemas/sequence.ts';
@@ -52,16 +54,13 @@ const list = defineRoute({
   params: NoParameters,
   query: SequenceQuery,
   responses: { 200: SequencePage },
-  handle: async ({ store }, { caller, filter }) =>
-    okay(
-      await listPage(filter, showSequence, (page) =>
-        store.listSequences({
-          tenantId: caller.tenantId ?? filter.tenant_id,
-          namespace: filter.namespace,
-          ...page,
-        }),
-      ),
-    ),
+  handle: async ({ store }, { caller, filter }) => {
+    const { namespace, name, limit, offset } = filter;
+    const tenantId = caller.tenantId ?? filter.tenant_id;
+    const rows = await store.listSequences({ tenantId, namespace, name, limit: limit + 1, offset });
+    const items = await showVersions(store, rows.slice(0, limit), filter.live_runs);
+    return okay({ items, has_more: rows.length > limit });
+  },
 });
 
 /** The most versions that are listed without pages. */
@@ -77,9 +76,9 @@ const listAll = defineRoute({
   responses: { 200: SequenceList },
   handle: async ({ store }, { caller, filter }) => {
     const tenantId = caller.tenantId ?? filter.tenant_id;
-    const { namespace } = filter;
-    const records = await store.listSequences({ tenantId, namespace, limit: MAX_UNPAGED, offset: 0 });
-    return okay(records.map(showSequence));
+    const { namespace, name } = filter;
+    const records = await store.listSequences({ tenantId, namespace, name, limit: MAX_UNPAGED, offset: 0 });
+    return okay(await showVersions(store, records, filter.live_runs));
   },
 });
 
@@ -105,12 +104,12 @@ const versions = defineRoute({
   tag,
   summary: 'List the versions of a name that are not deprecated',
   params: NoParameters,
-  query: SequenceNameQuery,
+  query: SequenceVersionsQuery,
   responses: { 200: SequenceList },
   handle: async ({ store }, { caller, filter }) => {
     const name = nameOf(caller, filter);
     if (!name.ok) return name;
-    return okay((await store.listVersions(name.value)).map(showSequence));
+    return okay(await showVersions(store, await store.listVersions(name.value), filter.live_runs));
   },
 });
 
@@ -171,7 +170,37 @@ const setStatus = defineBodyRoute({
   },
 });
 
-export const sequenceRoutes = [publish, list, listAll, byName, versions, get, remove, deprecate, setStatus];
+export const sequenceRoutes = [
+  publish,
+  list,
+  listAll,
+  byName,
+  versions,
+  get,
+  remove,
+  deprecate,
+  setStatus,
+  ...sequenceReleaseRoutes,
+];
+
+/** Live runs of one version are counted up to this number. */
+const COUNTED_TO = 10_000;
+
+/** The documents; when asked for with the number of instances that have not ended (dashboard.md A15). */
+async function showVersions(
+  store: Pick<Store, 'countLiveRuns'>,
+  records: readonly SequenceRecord[],
+  hasCounts: boolean,
+): Promise<readonly JsonObject[]> {
+  if (!hasCounts) return records.map(showSequence);
+  const counts = await store.countLiveRuns(
+    records.map(({ id }) => id),
+    COUNTED_TO,
+  );
+  return records.map((record, index) =>
+    mergeObjects(showSequence(record), { live_runs: counts[index] ?? 0 }),
+  );
+}
 
 /** The caller's tenant replaces the parameter, which is required only without it. */
 function nameOf(caller: Caller, filter: z.output<typeof SequenceNameQuery>): Result<SequenceName, Refusal> {

@@ -2,7 +2,15 @@ import * as z from 'zod';
 import { SequenceStatus } from '../../core/definition/document.ts';
 import { mergeObjects, type JsonObject } from '../../core/json.ts';
 import type { SequenceRecord } from '../../ports/store/catalog.ts';
-import { FilterParameter, JsonObjectValue, limitParameter, OffsetParameter, Uuid } from './wire-values.ts';
+import {
+  BooleanParameter,
+  FilterParameter,
+  JsonObjectValue,
+  optional,
+  limitParameter,
+  OffsetParameter,
+  Uuid,
+} from './wire-values.ts';
 
 /** The stored document with status and `deprecated` of the row (http-api.md 3.1). */
 export const SequenceBody = JsonObjectValue;
@@ -29,11 +37,14 @@ export const PublishedBody = z.object({
 export const SequenceQuery = z.object({
   tenant_id: FilterParameter,
   namespace: FilterParameter,
+  name: FilterParameter,
+  /** `true` adds `live_runs` to each version: its instances that have not ended, counted up to 10,000. */
+  live_runs: BooleanParameter.default(false),
   limit: limitParameter(200, 1000),
   offset: OffsetParameter,
 });
 
-export const SequenceListQuery = z.object({ tenant_id: FilterParameter, namespace: FilterParameter });
+export const SequenceListQuery = SequenceQuery.omit({ limit: true, offset: true });
 
 /** `tenant_id` may be absent where the call has a tenant anyway. */
 export const SequenceNameQuery = z.object({
@@ -48,6 +59,8 @@ export const SequenceNameQuery = z.object({
     .exactOptional(),
 });
 
+export const SequenceVersionsQuery = SequenceNameQuery.extend({ live_runs: BooleanParameter.default(false) });
+
 export const StatusBody = z.object({ status: SequenceStatus });
 
 /** The document as it was stored, with what may have changed since ([VER-1]). */
@@ -55,3 +68,12 @@ export function showSequence(record: SequenceRecord): JsonObject {
   const { definition, status, deprecated } = record;
   return mergeObjects(definition, { status, deprecated });
 }
+
+export const NamePath = z.object({ name: z.string() });
+export const PromotedBody = z.object({ id: Uuid, version: z.int() });
+
+/** An empty body means the same as `{}`. */
+export const UnpublishBody = z
+  .object({ delete: optional(z.boolean()) })
+  .optional()
+  .transform((body) => ({ isDeleted: body?.delete ?? false }));

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { StartInput } from '../../engine/start-instances.ts';
+import type { StartTarget, TargetedStart } from '../../engine/start-target.ts';
 import { JsonObjectValue, JsonValue, optional, PriorityInput, TimestampInput, Uuid } from './wire-values.ts';
 
 const Limit = optional(z.int().min(0));
@@ -31,7 +31,12 @@ const ContextInput = z.object({
 /** Body of `POST /instances` (http-api.md 5.2). */
 export const StartBody = z
   .object({
-    sequence_id: Uuid,
+    /** Required unless `sequence_name` is there; it decides when both are. */
+    sequence_id: optional(Uuid),
+    /** Instead of the id: a name in the namespace of the start. */
+    sequence_name: optional(z.string()),
+    /** Of that name; the newest that is not deprecated when absent. */
+    version: optional(z.int32()),
     tenant_id: z.string().min(1, { error: 'must not be empty' }).max(255),
     namespace: z.string().max(255),
     priority: optional(PriorityInput),
@@ -48,9 +53,14 @@ export const StartBody = z
     budget: optional(BudgetInput),
     session_id: optional(Uuid),
   })
-  .transform(
-    (body): StartInput => ({
-      sequenceId: body.sequence_id,
+  .transform((body, context): TargetedStart => {
+    const target = targetOf(body);
+    if (target === null) {
+      context.addIssue({ code: 'invalid_type', expected: 'string', path: ['sequence_id'], input: undefined });
+      return z.NEVER;
+    }
+    return {
+      target,
       tenantId: body.tenant_id,
       namespace: body.namespace,
       priority: body.priority ?? 1,
@@ -70,8 +80,21 @@ export const StartBody = z
       idempotencyKey: body.idempotency_key === '' ? null : body.idempotency_key,
       sessionId: body.session_id,
       budget: body.budget,
-    }),
-  );
+    };
+  });
+
+function targetOf({
+  sequence_id: id,
+  sequence_name: name,
+  version,
+}: {
+  readonly sequence_id: string | null;
+  readonly sequence_name: string | null;
+  readonly version: number | null;
+}): StartTarget | null {
+  if (id !== null) return { id };
+  return name === null || name === '' ? null : { name, version };
+}
 
 /** The size is a rule of the use case (400), not of the shape. */
 export const BatchBody = z.object({ instances: z.array(StartBody) });

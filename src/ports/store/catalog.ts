@@ -5,12 +5,14 @@ export interface CatalogStore {
   /** [PUB-5], [PUB-6]: one write; `exists` names what clashed. */
   insertSequence(sequence: NewSequence): Promise<'created' | 'id_exists' | 'version_exists'>;
   getSequence(tenantId: string | null, id: string): Promise<SequenceRecord | null>;
-  /** [VER-4]: without version the highest that is not deprecated, whatever its status. */
-  findSequence(name: SequenceName & { readonly version: number | null }): Promise<SequenceRecord | null>;
+  /** [VER-4]: without version the highest that is not deprecated, whatever its status; `newest` is the highest of all. */
+  findSequence(name: SequenceName & { readonly version: WantedVersion }): Promise<SequenceRecord | null>;
   /** Order: tenant, namespace, name, version descending. */
   listSequences(query: {
     readonly tenantId: string | null;
     readonly namespace: string | null;
+    /** Absent or null: any. */
+    readonly name?: string | null;
     readonly limit: number;
     readonly offset: number;
   }): Promise<readonly SequenceRecord[]>;
@@ -33,6 +35,8 @@ export interface CatalogStore {
   listTriggers(tenantId: string | null, limit: number): Promise<readonly TriggerRecord[]>;
   deleteTrigger(tenantId: string | null, slug: string): Promise<boolean>;
 }
+
+export type WantedVersion = number | 'newest' | null;
 
 export interface SequenceName {
   readonly tenantId: string;

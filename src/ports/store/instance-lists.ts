@@ -10,6 +10,8 @@ export interface InstanceListStore {
   listInstances(query: ListInstancesQuery): Promise<readonly InstanceView[]>;
   /** How many fit the filter, by state; each is counted up to `countedTo` and no further, and 0 where it is not asked for. */
   countInstances(filter: InstanceListFilter, countedTo: number): Promise<StateCounts>;
+  /** Instances of these versions that have not ended, each counted up to `countedTo`, in the order of the ids. */
+  countLiveRuns(sequenceIds: readonly string[], countedTo: number): Promise<readonly number[]>;
 }
 
 export type StateCounts = Readonly<Record<InstanceState, number>>;
