@@ -644,6 +644,8 @@ DECLARE
   v_tenants text[];
   v_keys text[];
 BEGIN
+  -- Requests that the process took to its grave may be made again at once.
+  UPDATE stepwell.idempotency_keys r SET lease_until = stepwell.sw_now() WHERE r.lease_until IS NOT NULL;
   SELECT array_agg(l.id) INTO v_ids FROM (
     SELECT i.id FROM stepwell.task_instances i WHERE i.lease_until IS NOT NULL ORDER BY i.id FOR NO KEY UPDATE
   ) l;

@@ -312,5 +312,5 @@ BEGIN
     ORDER BY e.expires_at LIMIT greatest(0, p_limit - v_nonces) FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS v_deliveries = ROW_COUNT;
   RETURN stepwell.expire_sessions(p_limit, v_now) + v_nonces + v_deliveries + stepwell.remove_emit_records(greatest(0, p_limit - v_nonces - v_deliveries), v_now)
-    + stepwell.remove_old_sends(p_limit, v_now);
+    + stepwell.remove_old_sends(p_limit, v_now) + stepwell.remove_limit_waits(p_limit, v_now) + stepwell.remove_old_keys(p_limit, v_now);
 END $$;

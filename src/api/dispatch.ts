@@ -8,7 +8,7 @@ import { taggedAnswer } from './entity-tag.ts';
 import { eventStream } from './event-stream.ts';
 import { authenticate } from './authenticate.ts';
 import { readBytes, readJson } from './read-body.ts';
-import type { RawCall, Reply, Route } from './route.ts';
+import type { KeptReply, RawCall, Reply, Route } from './route.ts';
 
 /** A request that has found its route. */
 export interface Incoming {
@@ -33,6 +33,7 @@ export async function dispatch(deps: ApiContext, route: Route, incoming: Incomin
     query: queryOf(incoming.url),
     header: (name) => request.headers.get(name) ?? undefined,
     peer: incoming.peer,
+    requestId,
     readJson: (limits) => readJson(request, deps.settings.maxBodyBytes, limits),
     readBytes: (maxBytes) => readBytes(request, maxBytes),
   };
@@ -70,9 +71,10 @@ async function callerOf(
 async function replyAnswer(
   deps: ApiContext,
   route: Route,
-  reply: Reply,
+  reply: Reply | KeptReply,
   request: Request,
 ): Promise<Response> {
+  if ('once' in reply) return keptAnswer(reply);
   if (reply.events !== undefined) {
     return eventStream(reply.events, {
       clock: deps.clock,
@@ -94,6 +96,18 @@ async function replyAnswer(
   return isTagged
     ? taggedAnswer(reply.body, request.headers.get('if-none-match'))
     : jsonAnswer(reply.status, reply.body);
+}
+
+function keptAnswer({ once }: KeptReply): Response {
+  const { status, type, body } = once.answer;
+  return new Response(body, {
+    status,
+    headers: {
+      ...(type === null ? {} : { 'content-type': type }),
+      ...(type === null || type === 'application/json' ? {} : { 'x-content-type-options': 'nosniff' }),
+      ...(once.isRepeat ? { 'idempotency-replayed': 'true' } : {}),
+    },
+  });
 }
 
 function failureAnswer(deps: ApiContext, route: Route, requestId: string, error: unknown): Response {

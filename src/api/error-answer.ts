@@ -10,16 +10,24 @@ export interface ErrorBody {
   readonly request_id: string;
 }
 
-/** The one place where a refusal becomes an answer. */
-export function errorAnswer(refusal: Refusal, requestId: string): Response {
-  const kind: RequestErrorKind = refusal.kind;
-  const { status } = REQUEST_ERRORS[kind];
+/** The one place where a refusal becomes status and body. */
+export function renderError(
+  { kind, message, code, details }: Refusal,
+  requestId: string,
+): { readonly status: number; readonly body: ErrorBody } {
   const body: ErrorBody = {
-    error: requestErrorText(kind, refusal.message),
-    code: refusal.code ?? kind,
-    ...(refusal.details === undefined ? {} : { details: refusal.details }),
+    error: requestErrorText(kind, message),
+    code: code ?? kind,
+    ...(details === undefined ? {} : { details }),
     request_id: requestId,
   };
+  return { status: REQUEST_ERRORS[kind].status, body };
+}
+
+/** The answer of a refused call. */
+export function errorAnswer(refusal: Refusal, requestId: string): Response {
+  const kind: RequestErrorKind = refusal.kind;
+  const { status, body } = renderError(refusal, requestId);
   const response = jsonAnswer(status, body);
   if (kind === 'unauthorized') response.headers.set('www-authenticate', 'Bearer');
   if (refusal.retryAfterSecs !== undefined) {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { type Json, type JsonObject, isJsonArray, isJsonObject } from '../core/json.ts';
 import { API_PREFIX } from './alias.ts';
+import { takesIdempotencyKey } from './idempotent-call.ts';
 import type { Access, Route } from './route.ts';
 import { JsonObjectValue } from './schemas/wire-values.ts';
 
@@ -59,6 +60,7 @@ function operation(route: Route): JsonObject {
       ...parameters(route.params, 'path'),
       ...parameters(route.query, 'query'),
       ...tenantHeader(route.access),
+      ...idempotencyHeader(route),
     ],
     ...(body === null ? {} : { requestBody: body }),
     responses: { ...answers(route), ...errorAnswers() },
@@ -91,6 +93,15 @@ function tenantHeader(access: Access): Json[] {
   if (access !== 'tenant') return [];
   const description = 'Tenant of the call; required unless the key is bound to one or the server needs none';
   return [{ name: 'x-tenant-id', in: 'header', required: false, description, schema: { type: 'string' } }];
+}
+
+function idempotencyHeader(route: Route): Json[] {
+  if (!takesIdempotencyKey(route)) return [];
+  const description =
+    'Repeats with the same key get the answer of the first call for at least 24 hours: 422 for another request, 409 while ' +
+    'the first is under way. 1 to 255 printable characters, with or without quotes';
+  const schema = { type: 'string', minLength: 1, maxLength: 512 };
+  return [{ name: 'idempotency-key', in: 'header', required: false, description, schema }];
 }
 
 function requestBody({ body }: Route): JsonObject | null {

@@ -4,8 +4,10 @@ import type { Json } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
 import { refuse, type Refusal } from '../engine/refusal.ts';
 import type { ServerEvent } from '../engine/streams/server-event.ts';
+import type { OnceAnswer } from '../engine/idempotency/perform-once.ts';
 import type { Caller } from '../engine/use-case.ts';
 import type { ApiContext } from './api-deps.ts';
+import { carryOut } from './idempotent-call.ts';
 import { bodyProblem, parameterProblem } from './schema-problem.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -33,9 +35,11 @@ export interface Route {
   readonly params: z.ZodType;
   readonly query: z.ZodType;
   readonly body: RouteBody;
+  /** The answer shows a secret: a repeat by Idempotency-Key must not find it readable at rest. */
+  readonly secretAnswer: boolean;
   /** Schema of the body by status; null: no body. Error answers are the same everywhere and not listed. */
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
-  readonly run: (deps: ApiContext, call: RawCall) => Promise<Answer>;
+  readonly run: (deps: ApiContext, call: RawCall) => Promise<Result<Reply | KeptReply, Refusal>>;
 }
 
 export type RouteBody =
@@ -54,6 +58,7 @@ export interface RawCall {
   readonly header: (name: string) => string | undefined;
   /** The address of the peer as the host knows it; empty when it does not. */
   readonly peer: string;
+  readonly requestId: string;
   /** undefined: the body is empty. */
   readonly readJson: (limits: DoorLimits) => Promise<Result<Json | undefined, Refusal>>;
   readonly readBytes: (maxBytes: number) => Promise<Result<Uint8Array, Refusal>>;
@@ -73,6 +78,11 @@ export interface Reply {
 export interface EventSource {
   readonly events: AsyncIterator<ServerEvent>;
   readonly close: () => void;
+}
+
+/** The answer of a request with an Idempotency-Key, as it is kept: the same bytes for each repeat. */
+export interface KeptReply {
+  readonly once: OnceAnswer;
 }
 
 export type Answer = Result<Reply, Refusal>;
@@ -96,6 +106,7 @@ interface PartsSpec<P extends z.ZodType, Q extends z.ZodType> {
   readonly access?: Access;
   readonly tag: string;
   readonly summary: string;
+  readonly secretAnswer?: boolean;
   readonly params: P;
   readonly query: Q;
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
@@ -125,15 +136,20 @@ interface BodyRouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.Zo
 
 /** A route without JSON body. Its handler gets parts that have passed their schemas. */
 export function defineRoute<P extends z.ZodType, Q extends z.ZodType>(spec: RouteSpec<P, Q>): Route {
-  const { handle, rawBody = false, mount = 'both', access = 'tenant', ...rest } = spec;
+  const { handle, rawBody = false, mount = 'both', access = 'tenant', secretAnswer = false, ...rest } = spec;
+  const named = { method: spec.method, path: spec.path, access, secretAnswer };
   return {
     ...rest,
     mount,
     access,
+    secretAnswer,
     body: { kind: rawBody ? 'raw' : 'none' },
     run: async (deps, call) => {
       const parts = checkParts(spec, call);
-      return parts.ok ? handle(deps, { ...call, ...parts.value, body: undefined }) : parts;
+      if (!parts.ok) return parts;
+      return carryOut(deps, named, call, undefined, (own) =>
+        handle(own, { ...call, ...parts.value, body: undefined }),
+      );
     },
   };
 }
@@ -152,13 +168,16 @@ export function defineBodyRoute<P extends z.ZodType, Q extends z.ZodType, B exte
     bodyDepth,
     mount = 'both',
     access = 'tenant',
+    secretAnswer = false,
     ...rest
   } = spec;
+  const named = { method: spec.method, path: spec.path, access, secretAnswer };
   const limits = { ...DOOR_LIMITS, maxDepth: bodyDepth ?? DOOR_LIMITS.maxDepth };
   return {
     ...rest,
     mount,
     access,
+    secretAnswer,
     body: { kind: 'json', schema, optional },
     run: async (deps, call) => {
       const parts = checkParts(spec, call);
@@ -167,9 +186,10 @@ export function defineBodyRoute<P extends z.ZodType, Q extends z.ZodType, B exte
       if (!json.ok) return json;
       if (json.value === undefined && !optional) return refuse('invalid_argument', 'the request has no body');
       const body = schema.safeParse(json.value);
-      return body.success
-        ? handle(deps, { ...call, ...parts.value, body: body.data })
-        : bodyProblem(body.error, json.value);
+      if (!body.success) return bodyProblem(body.error, json.value);
+      return carryOut(deps, named, call, json.value, (own) =>
+        handle(own, { ...call, ...parts.value, body: body.data }),
+      );
     },
   };
 }

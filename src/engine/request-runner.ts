@@ -1,5 +1,5 @@
-import type { FunctionEngine } from './function-engine.ts';
-import { openInvocation } from './invocation.ts';
+import { type FunctionEngine, leaseMsOf } from './function-engine.ts';
+import type { Invocation } from './invocation.ts';
 import type { TurnRunner } from './runner.ts';
 
 /** The turns of API requests on a function host. */
@@ -10,20 +10,33 @@ export interface RequestRunner extends TurnRunner {
 
 /**
  * A request takes no lease with a start (RULINGS A37) and calls no handler: the host stops the process after the answer.
- * Its turns take facts in, so that they take effect at once (RULINGS A6), and hand on what has become runnable.
+ * Its turns take facts in, so that they take effect at once (RULINGS A6), and hand on what has become runnable. What runs
+ * turns is loaded with the first of them: most requests start something or read.
  */
 export function createRequestRunner(engine: FunctionEngine): RequestRunner {
-  const invocation = openInvocation(engine, () => 0);
-  const { runner } = invocation;
+  let opened: Promise<Invocation> | null = null;
+  const open = async (): Promise<Invocation> => {
+    const { openInvocation } = await import('./invocation.ts');
+    return openInvocation(engine, () => 0);
+  };
+  const runner = async (): Promise<TurnRunner> => {
+    opened ??= open();
+    return (await opened).runner;
+  };
   return {
     hasRoom: () => false,
-    newLease: () => runner.newLease(),
-    adopt: (claim) => runner.adopt(claim),
-    nudge: (target, withinMs) => runner.nudge(target, withinMs),
-    operate: (target, operation) => runner.operate(target, operation),
-    resume: (target, order) => runner.resume(target, order),
+    newLease: () => ({
+      leaseToken: engine.deps.ids.newId(),
+      leaseOwner: engine.settings.leaseOwner,
+      leaseMs: leaseMsOf(engine.settings, 0),
+    }),
+    // Nothing is handed over without a lease, and there is no room for one.
+    adopt: () => undefined,
+    nudge: async (target, withinMs) => (await runner()).nudge(target, withinMs),
+    operate: async (target, operation) => (await runner()).operate(target, operation),
+    resume: async (target, order) => (await runner()).resume(target, order),
     async settled() {
-      await invocation.idle();
+      await (await opened)?.idle();
       await engine.queue.settled();
     },
   };

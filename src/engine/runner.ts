@@ -1,5 +1,6 @@
 import type { JsonObject } from '../core/json.ts';
 import type { InstanceState } from '../core/run/states.ts';
+import type { Store } from '../ports/store/store.ts';
 import type { Claim } from '../ports/store/turn.ts';
 import type { ResumeAnswer, ResumeOrder } from './resume-order.ts';
 
@@ -20,9 +21,16 @@ export interface TurnRunner {
    */
   nudge(target: InstanceTarget, withinMs?: number): Promise<void>;
   /** Carries out an operator's command under a lease of its own; takes a live lease over where the command says so. */
-  operate(target: InstanceTarget, operation: Operation): Promise<OperationAnswer>;
+  operate(target: InstanceTarget, operation: Operation, within?: Attempt): Promise<OperationAnswer>;
   /** Lets a run that stands still go on from a block (20.2), under a lease of its own. */
-  resume(target: InstanceTarget, order: ResumeOrder): Promise<ResumeAnswer>;
+  resume(target: InstanceTarget, order: ResumeOrder, within?: Attempt): Promise<ResumeAnswer>;
+}
+
+/** The attempt of a request with an Idempotency-Key: a command of it goes through the store that records its calls. */
+export interface Attempt {
+  readonly store: Store;
+  /** There were attempts before; the command may have been carried out long ago. */
+  readonly isRepeat: boolean;
 }
 
 /** `tenantId` null: an administrator who knows just the id. */

@@ -16,6 +16,7 @@ import { describeGoingBack } from './going-back.ts';
 import { describeHandlerNames } from './handler-names.ts';
 import { describeAroundSteps } from './around-steps.ts';
 import { describeHooks } from './hooks.ts';
+import { describeIdempotency } from './idempotency.ts';
 import { describeInboxOrder } from './inbox-order.ts';
 import { describeInstanceLists } from './instance-lists.ts';
 import { describeInstanceReads } from './instance-reads.ts';
@@ -84,6 +85,7 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   catalog: describeCatalog,
   schedules: describeSchedules,
   sessions: describeSessions,
+  'keys of requests': describeIdempotency,
   'many instances': describeManyInstances,
   'rate limits': describeRateLimits,
   'circuit breakers': describeBreakers,

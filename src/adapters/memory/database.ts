@@ -4,6 +4,7 @@ import type { Json } from '../../core/json.ts';
 import type { TaskEvent } from '../../ports/store/accept.ts';
 import type { SequenceRecord, TriggerRecord } from '../../ports/store/catalog.ts';
 import type { CredentialRecord } from '../../ports/store/credentials.ts';
+import type { KeptAnswer, KeyAttempt } from '../../ports/store/idempotency.ts';
 import type { WebhookAttempt } from '../../ports/store/outbox.ts';
 import type { AuditRow } from '../../ports/store/reads.ts';
 import type { ScheduleRecord } from '../../ports/store/schedules.ts';
@@ -76,6 +77,8 @@ export interface Database {
   readonly apiKeys: Table<ApiKeyRow>;
   /** Idempotency keys of starts to instance ids. */
   readonly startKeys: Table<string>;
+  /** By tenant and hash. */
+  readonly requestKeys: Table<RequestKeyRow>;
   readonly deliveries: Table<DeliveryRow>;
   /** Nonces to the instant at which they may be used again. */
   readonly nonces: Table<number>;
@@ -94,9 +97,20 @@ export interface Database {
   readonly credentials: Table<CredentialRecord>;
   readonly rateLimits: Table<RateRow>;
   readonly breakers: Table<BreakerRow>;
+  /** By limit: instances that it has denied, to the instant at which they look again by themselves. */
+  readonly limitWaits: Grouped<number>;
   /** Oldest first, and so are their resources. */
   readonly pools: Table<PoolRow>;
   readonly resources: Table<ResourceRow>;
+}
+
+/** A key of the header Idempotency-Key. */
+export interface RequestKeyRow extends KeyAttempt {
+  readonly fingerprint: string;
+  /** null: no attempt is under way. */
+  readonly leaseUntil: number | null;
+  readonly answer: KeptAnswer | null;
+  readonly expiresAt: number;
 }
 
 /** One operation: all of it happens at one instant, and all of it or nothing. */
@@ -146,9 +160,11 @@ export function createDatabase(): Database {
     apiKeys: new Table(log),
     rateLimits: new Table(log),
     breakers: new Table(log),
+    limitWaits: new Grouped(log),
     pools: new Table(log),
     resources: new Table(log),
     startKeys: new Table(log),
+    requestKeys: new Table(log),
     deliveries: new Table(log),
     nonces: new Table(log),
     sequences: new Table(log),

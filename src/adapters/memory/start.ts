@@ -171,17 +171,25 @@ export function newInstanceRow(tx: Tx, instance: NewInstance): InstanceRow {
   };
 }
 
-/** Nonces, deliveries and sessions whose time is over; answers how many. */
+/** Nonces, deliveries, keys of requests and sessions whose time is over; answers how many. */
 export function removeExpired(tx: Tx, limit: number): number {
-  const { nonces, deliveries } = tx.db;
+  const { nonces, deliveries, requestKeys } = tx.db;
   const over = [
     ...nonces.entries().flatMap(([key, until]) => (until <= tx.t ? [() => nonces.remove(key)] : [])),
     ...deliveries
       .entries()
       .flatMap(([key, { expiresAt }]) => (expiresAt <= tx.t ? [() => deliveries.remove(key)] : [])),
+    ...requestKeys
+      .entries()
+      .flatMap(([key, { expiresAt }]) => (expiresAt <= tx.t ? [() => requestKeys.remove(key)] : [])),
     ...tx.db.emitRecords
       .entries()
       .flatMap(([key, { expiresAt }]) => (expiresAt <= tx.t ? [() => tx.db.emitRecords.remove(key)] : [])),
+    ...tx.db.limitWaits
+      .tables()
+      .flatMap((waits) =>
+        waits.entries().flatMap(([id, until]) => (until <= tx.t ? [() => waits.remove(id)] : [])),
+      ),
   ].slice(0, limit);
   for (const remove of over) remove();
   return expireSessions(tx, limit) + over.length + removeOldSends(tx, limit);

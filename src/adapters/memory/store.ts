@@ -19,6 +19,7 @@ import { limitPart } from './limit-store.ts';
 import { instanceListPart } from './instance-lists.ts';
 import { nextWake, peekInbox, releaseLeases, renewLeases, voidAllLeases } from './leases.ts';
 import { idempotencyPart } from './idempotency.ts';
+import { inspectionPart } from './inspection.ts';
 import { itemPart } from './items.ts';
 import { manyInstancesPart } from './many-instances.ts';
 import { fork, getHistory, listTimeline } from './history.ts';
@@ -32,6 +33,7 @@ import { sessionPart } from './sessions.ts';
 import { FullPlan, KnownKey, removeExpired, start } from './start.ts';
 import * as shape from './shape.ts';
 import { heartbeatTask, pollTasks, releaseSilentTasks, reportTask } from './tasks.ts';
+import { wakePart } from './wakes.ts';
 import { workerAdminPart } from './worker-admin.ts';
 
 /**
@@ -58,6 +60,8 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
     ...credentialPart(run),
     ...apiKeyPart(run),
     ...limitPart(run),
+    ...inspectionPart(run),
+    ...wakePart(run),
     ...itemPart(run),
     ...outboxPart(run),
     ...workerAdminPart(run),

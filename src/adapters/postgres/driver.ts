@@ -36,6 +36,8 @@ export interface SqlDriver {
    * role, which sees all tenants. The role holds for this statement only.
    */
   tenantQuery(tenantId: string | null, text: string, params: readonly SqlParam[]): Promise<SqlRows>;
+  /** Several statements in one transaction and one round trip; answers the rows of the last. */
+  transact(statements: readonly SqlStatement[]): Promise<SqlRows>;
   openSession(): Promise<SqlSession>;
   roundTripCount(): number;
   close(): Promise<void>;
@@ -60,6 +62,12 @@ const TRIES_MAX = 4;
 
 const AS_TENANT = "SELECT set_config('role', $1, true), set_config('stepwell.tenant', $2, true)";
 
+/** From here to the end of the transaction: as the app role with this tenant, or with null as the engine role. */
+export function asTenant(tenantId: string | null): SqlStatement {
+  const params = [tenantId === null ? 'stepwell_engine' : 'stepwell_app', tenantId ?? ''];
+  return { text: AS_TENANT, params, prepared: true };
+}
+
 /** Wraps a transport: counts round trips and repeats what the database itself undid (deadlock, serialization). */
 export function createSqlDriver(transport: SqlTransport): SqlDriver {
   let roundTrips = 0;
@@ -77,15 +85,8 @@ export function createSqlDriver(transport: SqlTransport): SqlDriver {
 
   return {
     query: (text, params) => send([{ text, params, prepared: true }]),
-    tenantQuery: (tenantId, text, params) =>
-      send([
-        {
-          text: AS_TENANT,
-          params: [tenantId === null ? 'stepwell_engine' : 'stepwell_app', tenantId ?? ''],
-          prepared: true,
-        },
-        { text, params, prepared: false },
-      ]),
+    tenantQuery: (tenantId, text, params) => send([asTenant(tenantId), { text, params, prepared: false }]),
+    transact: send,
     async openSession() {
       const session = await transport.openSession();
       return {

@@ -18,14 +18,11 @@ const WITH_GRANTS = `LEFT JOIN LATERAL (
   ) g ON true`;
 
 const PUT_RATE = `
-WITH k AS (
-  INSERT INTO stepwell.rate_limits AS l (tenant_id, resource_key, max_count, window_ms, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, stepwell.sw_now(), stepwell.sw_now())
-  ON CONFLICT ON CONSTRAINT rate_limits_pkey DO UPDATE
-  SET max_count = excluded.max_count, window_ms = excluded.window_ms, updated_at = excluded.updated_at
-  RETURNING l.*
-)
-SELECT ${RATE} FROM k ${WITH_GRANTS}`;
+INSERT INTO stepwell.rate_limits AS l (tenant_id, resource_key, max_count, window_ms, created_at, updated_at)
+VALUES ($1, $2, $3, $4, stepwell.sw_now(), stepwell.sw_now())
+ON CONFLICT ON CONSTRAINT rate_limits_pkey DO UPDATE
+SET max_count = excluded.max_count, window_ms = excluded.window_ms, updated_at = excluded.updated_at
+RETURNING (SELECT ${RATE} FROM (SELECT l.*) k ${WITH_GRANTS})`;
 
 const GET_RATE = `
 SELECT ${RATE} FROM stepwell.rate_limits k ${WITH_GRANTS} WHERE k.tenant_id = $1 AND k.resource_key = $2`;
@@ -60,7 +57,8 @@ const RESET_BREAKER = `
 UPDATE stepwell.circuit_breakers k
 SET state = 'closed', failure_count = 0, opened_at = NULL, probe_instance_id = NULL, probe_until = NULL,
   updated_at = stepwell.sw_now()
-WHERE k.tenant_id = $1 AND k.handler = $2 AND k.failure_count > 0`;
+WHERE k.tenant_id = $1 AND k.handler = $2 AND k.failure_count > 0
+RETURNING k.handler`;
 
 const POOL = `json_build_object('id', k.id, 'tenantId', k.tenant_id, 'name', k.name, 'strategy', k.strategy,
   'roundRobinIndex', k.round_robin_index, 'createdAt', stepwell.to_ms(k.created_at),
@@ -98,18 +96,26 @@ SELECT (
   FROM stepwell.pool_resources k WHERE k.pool_id = p.id AND k.tenant_id = p.tenant_id)
 FROM stepwell.resource_pools p WHERE ($1::text IS NULL OR p.tenant_id = $1) AND p.id = $2`;
 
+/** The pool is locked, so that an attempt which it denies as it was is committed before those who wait for it are woken. */
 const ADD_RESOURCE = `
+WITH p AS (
+  SELECT o.id, o.tenant_id FROM stepwell.resource_pools o
+  WHERE ($1::text IS NULL OR o.tenant_id = $1) AND o.id = $2 FOR UPDATE
+)
 INSERT INTO stepwell.pool_resources AS k (id, pool_id, tenant_id, resource_key, name, weight, enabled, daily_cap,
   warmup_start, warmup_days, warmup_start_cap, created_at)
 SELECT $3, p.id, p.tenant_id, r.v ->> 'resourceKey', r.v ->> 'name', (r.v ->> 'weight')::integer,
   (r.v ->> 'enabled')::boolean, (r.v ->> 'dailyCap')::integer, (r.v ->> 'warmupStart')::date,
   (r.v ->> 'warmupDays')::integer, (r.v ->> 'warmupStartCap')::integer, stepwell.sw_now()
-FROM stepwell.resource_pools p CROSS JOIN (SELECT $4::jsonb AS v) r
-WHERE ($1::text IS NULL OR p.tenant_id = $1) AND p.id = $2
+FROM p CROSS JOIN (SELECT $4::jsonb AS v) r
 ON CONFLICT ON CONSTRAINT pool_resources_pkey DO UPDATE SET name = k.name
 RETURNING ${RESOURCE}`;
 
 const CHANGE_RESOURCE = `
+WITH p AS (
+  SELECT o.id FROM stepwell.resource_pools o
+  WHERE ($1::text IS NULL OR o.tenant_id = $1) AND o.id = $2 FOR UPDATE
+)
 UPDATE stepwell.pool_resources k
 SET name = coalesce(r.v ->> 'name', k.name),
   weight = coalesce((r.v ->> 'weight')::integer, k.weight),
@@ -118,8 +124,8 @@ SET name = coalesce(r.v ->> 'name', k.name),
   warmup_start = CASE WHEN r.v ? 'warmupStart' THEN (r.v ->> 'warmupStart')::date ELSE k.warmup_start END,
   warmup_days = coalesce((r.v ->> 'warmupDays')::integer, k.warmup_days),
   warmup_start_cap = coalesce((r.v ->> 'warmupStartCap')::integer, k.warmup_start_cap)
-FROM (SELECT $4::jsonb AS v) r
-WHERE ${OF_TENANT} AND k.pool_id = $2 AND k.id = $3
+FROM p, (SELECT $4::jsonb AS v) r
+WHERE ${OF_TENANT} AND k.pool_id = p.id AND k.id = $3
 RETURNING ${RESOURCE}`;
 
 const DELETE_RESOURCE = `

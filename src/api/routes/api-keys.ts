@@ -21,6 +21,7 @@ const create = defineBodyRoute({
   tag,
   access,
   summary: 'Create a key of a tenant; its secret is shown only here',
+  secretAnswer: true,
   params: NoParameters,
   query: NoParameters,
   body: ApiKeyInput,

@@ -84,6 +84,10 @@ export function observed(store: Store, activity: Activity): Store {
       for (const { tenantId, instanceId } of turns) told(tenantId, instanceId);
       return answer;
     },
+    async openAttempt(attempt) {
+      const stores = await store.openAttempt(attempt);
+      return { of: (scope) => observed(stores.of(scope), activity) };
+    },
     async patchContext(request) {
       const answer = await store.patchContext(request);
       told(request.tenantId, request.instanceId);

@@ -78,7 +78,9 @@ export function createWebhookSender(parts: WebhookSenderParts): WebhookSender {
       const claimed = await own.store.claimWebhook({ tenantId, id, claimToken, leaseMs });
       if (claimed.status !== 'claimed') return { status: claimed.status };
       const { attemptWebhook } = await attempts();
-      const { sent } = await attemptWebhook({ ...parts, ...own }, claimed.entry, claimToken, { byHand: true });
+      const { sent } = await attemptWebhook({ ...parts, ...own }, claimed.entry, claimToken, {
+        byHand: true,
+      });
       return sent.errorClass === null
         ? { status: 'delivered' }
         : { status: 'failed', message: sent.errorExcerpt ?? sent.errorClass };

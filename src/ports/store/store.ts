@@ -9,6 +9,7 @@ import type { CredentialStore } from './credentials.ts';
 import type { EventStore } from './events.ts';
 import type { InstanceListStore } from './instance-lists.ts';
 import type { IdempotencyStore } from './idempotency.ts';
+import type { InspectionStore } from './inspection.ts';
 import type { ItemStore } from './items.ts';
 import type { ManyInstancesStore } from './many-instances.ts';
 import type { LimitStore } from './limits.ts';
@@ -19,6 +20,7 @@ import type { ScheduleStore } from './schedules.ts';
 import type { SessionStore } from './sessions.ts';
 import type { ShapeStore } from './shape.ts';
 import type { TurnStore } from './turn.ts';
+import type { WakeStore } from './wakes.ts';
 import type { WorkerAdminStore } from './worker-admin.ts';
 
 /**
@@ -39,7 +41,9 @@ export interface Store
     EventStore,
     BlobStore,
     CredentialStore,
+    InspectionStore,
     LimitStore,
+    WakeStore,
     ItemStore,
     IdempotencyStore,
     OutboxStore,

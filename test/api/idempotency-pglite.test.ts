@@ -1,0 +1,3 @@
+import { describeIdempotency } from './describe-idempotency.ts';
+
+describeIdempotency('PGlite');
