@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { forEach, parallel, race, saga, sleep, step, task, tryCatch } from './support/blocks.ts';
-import { type Played, goOn, playOnce } from './support/play.ts';
+import type { Plan } from '../../src/core/run/plan.ts';
+import { checkInjection } from '../../src/core/run/reshape/check-injection.ts';
+import { forEach, parallel, pure, race, saga, sleep, step, task, tryCatch } from './support/blocks.ts';
+import { type Played, goOn, play, playOnce } from './support/play.ts';
 import { resumeNow } from './support/resume.ts';
-import { type Answer, type Scenario, byPass, fails, ok, retryAt, signal } from './support/script.ts';
+import { type Answer, type Scenario, byPass, byRun, fails, ok, retryAt, signal } from './support/script.ts';
 
 /** Beside a sleep a run can be paused, and a worker that has its task by then reports all the same. */
 const pausable = (...branches: Scenario['blocks'][]): Scenario['blocks'] => [
@@ -100,5 +102,21 @@ describe('going back during a pause', () => {
     expect(run.state).toBe('completed');
     expect(calledBy(run, 2)).toEqual(['a@', 'b@']);
     expect(run.outputs).toContain('a="done"');
+  });
+});
+
+describe('a list that has failed in a run that goes on beside it', () => {
+  it('is run to its end after a retry, although blocks were injected meanwhile [OP-1] [OP-10]', async () => {
+    const injects = { check: (plan: Plan) => checkInjection(plan, [pure('late')], null) };
+    const run = await play({
+      blocks: [parallel('p', [[step('bad'), step('next')], [step('beside')]])],
+      on: {
+        bad: byRun(fails('no'), ok()),
+        beside: { ok: true, output: null, writes: [], takesMs: 100, injects },
+      },
+      events: [retryAt(1000)],
+    });
+    expect(run.state).toBe('completed');
+    expect(run.called).toEqual(['bad', 'beside', 'bad', 'next', 'late']);
   });
 });

@@ -11,22 +11,25 @@ export type Status =
   /** Stands at the cursor: it is worked on, or the list has ended with it. */
   | { readonly kind: 'current'; readonly state: Frame['state']; readonly leaf: Leaf | null }
   /** Has not begun; `leaf` is what it keeps of an earlier run. */
-  | { readonly kind: 'pending'; readonly leaf: Leaf | null };
+  | { readonly kind: 'pending'; readonly leaf: Leaf | null }
+  /** Stands behind what has failed or was cut short, and is over with it; a retry runs it after that ([LIST-3]). */
+  | { readonly kind: 'rest' };
 
 export type Statuses = ReadonlyMap<string, Status>;
 
 const DONE: Status = { kind: 'done' };
 const PENDING: Status = { kind: 'pending', leaf: null };
+const REST: Status = { kind: 'rest' };
 
 /**
- * The blocks of the list that a frame works on. After a failure the rest of a list is over ([LIST-3]).
+ * The blocks of the list that a frame works on.
  *
  * @param restarts The run begins again after an end: what stands at the cursor of the root list has not begun anew yet,
  *   so that blocks put before it are run first.
  */
 export function statusesOf(draft: Draft, frame: Frame, restarts: boolean): Statuses {
   const list = currentList(draft.plan, frame);
-  const rest = frame.state === 'open' ? PENDING : DONE;
+  const rest = frame.state === 'open' ? PENDING : REST;
   const statuses = new Map<string, Status>();
   list.forEach((block, index) => {
     const held = frame.order?.held?.blockId === block.id ? frame.order.held.leaf : null;
@@ -63,7 +66,9 @@ export function worked(list: readonly Block[], statuses: Statuses): readonly str
 export function placeIn(list: readonly Block[], statuses: Statuses): Placed {
   const [current = null] = worked(list, statuses);
   const at = current === null ? undefined : statuses.get(current);
-  const done = new Set(list.flatMap(({ id }) => (statuses.get(id)?.kind === 'done' ? [id] : [])));
+  // Where what has failed is gone, nothing is left to come back to.
+  const over: readonly (Status['kind'] | undefined)[] = current === null ? ['done', 'rest'] : ['done'];
+  const done = new Set(list.flatMap(({ id }) => (over.includes(statuses.get(id)?.kind) ? [id] : [])));
   const held = heldOf(list, statuses);
   const { cursor, order } = standIn(list, { done, current, held });
   const isOver = list.length > 0 && done.size === list.length;
