@@ -5,17 +5,21 @@ import { build } from 'esbuild';
 /**
  * Builds dist/: one ES module per entry point with shared chunks, dependencies left as imports, and the declarations
  * under dist/types. The template database in dist/ is left alone, it has a step of its own.
+ *
+ * `node scripts/build.mjs <folder>` puts the modules there instead, without declarations: the package as it is now, for a
+ * test that needs it.
  */
+const outdir = process.argv[2] ?? 'dist';
 const entryPoints = JSON.parse(readFileSync(new URL('entry-points.json', import.meta.url), 'utf8'));
 
 await bundle();
-declarations();
+if (outdir === 'dist') declarations();
 
 async function bundle() {
-  rmSync('dist/chunks', { recursive: true, force: true });
+  rmSync(`${outdir}/chunks`, { recursive: true, force: true });
   await build({
     entryPoints,
-    outdir: 'dist',
+    outdir,
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
     splitting: true,

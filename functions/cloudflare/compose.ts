@@ -13,10 +13,11 @@ import {
   type FunctionEngineSettings,
 } from '../../src/engine/function-engine.ts';
 import { buildIdOf } from '../../src/engine/handlers/build-id.ts';
-import { createWakeGuard, type GuardMemory, type WakeGuard } from '../../src/engine/wakes.ts';
+import { createWakeGuard, type GuardMemory, type WakeGuard } from '../../src/engine/deployment-wakes.ts';
 import type { JsonObject } from '../../src/core/json.ts';
 import { version } from '../../package.json';
-import { engineSettings, registryOf, sealOf } from '../engine-settings.ts';
+import { engineSettings, registryOf } from '../engine-settings.ts';
+import { sealOf } from '../seal-of.ts';
 import { readWorkerSettings, type WorkerSettings } from '../settings.ts';
 import type { WorkerEnv } from './platform.ts';
 import { draftsOf, handlersOf, type Project } from './project.ts';

@@ -1,5 +1,5 @@
 import { runSweep } from '../../src/engine/invocation.ts';
-import { runWake } from '../../src/engine/wakes.ts';
+import { runWake } from '../../src/engine/deployment-wakes.ts';
 import type { OpenInvocation } from './compose.ts';
 import type { WorkerEnv } from './platform.ts';
 import { publishOnce } from './publish.ts';

@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/adapters/system.ts';
-import { runWake } from '../../src/engine/wakes.ts';
+import { runWake } from '../../src/engine/deployment-wakes.ts';
 import type { OpenInvocation } from './compose.ts';
 import type { ObjectState, ObjectStorage, WorkerEnv } from './platform.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock, Log } from '../ports/system.ts';
 import type { Waker } from '../ports/waker.ts';
-import type { FunctionEngine } from './function-engine.ts';
-import { LEASE_BEYOND_MS, runSweep } from './invocation.ts';
+import { type FunctionEngine, leaseMsOf } from './function-engine.ts';
+import { runSweep } from './invocation.ts';
 import type { SweepResult } from './sweep.ts';
 
 /** What a guard lasts beyond the lease of an invocation (RULINGS A33). */
@@ -41,7 +41,7 @@ export interface GuardMemory {
 /** One guard serves many invocations: it is renewed when an invocation that begins now could outlast it. */
 export function createWakeGuard({ waker, clock, log, memory, ...lengths }: WakeGuardParts): WakeGuard {
   const { invocationMs, leaseMs } = lengths;
-  const guardMs = Math.max(leaseMs ?? 0, invocationMs + LEASE_BEYOND_MS) + GUARD_BEYOND_MS;
+  const guardMs = leaseMsOf({ leaseMs }, invocationMs) + GUARD_BEYOND_MS;
   return {
     async keep() {
       const now = clock.nowMs();

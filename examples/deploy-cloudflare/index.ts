@@ -1,0 +1,8 @@
+import { createWorker } from 'stepwell/cloudflare';
+import * as handlers from './handlers.ts';
+import * as sequences from './sequences.ts';
+
+const { worker, StepwellWaker } = createWorker({ handlers, sequences });
+
+export { StepwellWaker };
+export default worker;
