@@ -1,6 +1,7 @@
 import { type Json, isJsonArray, isJsonObject, jsonObject } from './json.ts';
 
-const REDACTED = '[REDACTED]';
+/** What is shown in the place of a secret. */
+export const REDACTED = '[REDACTED]';
 
 /** http-api.md 4.5: keys that are sensitive as a whole. */
 const WHOLE_KEYS: ReadonlySet<string> = new Set(['auth', 'key', 'pass', 'pwd', 'jwt', 'sid']);
@@ -64,6 +65,14 @@ export function redact(value: Json): Json {
   return jsonObject(
     Object.entries(value).map(([key, inner]) => [key, isSensitiveKey(key) ? REDACTED : redact(inner)]),
   );
+}
+
+/** True when `redact` would replace something in the value. */
+export function holdsSecret(value: Json): boolean {
+  if (typeof value === 'string') return isSecretShaped(value);
+  if (isJsonArray(value)) return value.some(holdsSecret);
+  if (!isJsonObject(value)) return false;
+  return Object.entries(value).some(([key, inner]) => isSensitiveKey(key) || holdsSecret(inner));
 }
 
 const EXCERPT_CHARACTERS_MAX = 2048;

@@ -1,6 +1,6 @@
 import { jsonObject } from '../core/json.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import { Draft, type Env } from '../core/run/draft.ts';
+import { Draft } from '../core/run/draft.ts';
 import { Knowledge } from '../core/run/knowledge.ts';
 import type { NodeRow } from '../core/run/output-row.ts';
 import type { Plan } from '../core/run/plan.ts';
@@ -17,6 +17,7 @@ import type { Frontier } from '../ports/store/reads.ts';
 import type { AcceptedShape } from './accept-change.ts';
 import { foldTree } from './fold-tree.ts';
 import { notFound, type Refusal } from './refusal.ts';
+import { stillEnv } from './still-env.ts';
 import type { UseCaseDeps } from './use-case.ts';
 
 /** What a migration would do to a run as it is stored now. 400 when the target cannot hold what was injected. */
@@ -55,7 +56,7 @@ function copyOf(
 ): Draft {
   const draft = new Draft({
     plan: applied,
-    env: stillEnv(deps, now),
+    env: stillEnv(deps.ids, now),
     knowledge: new Knowledge({ hasHistory: true }),
     record: instance,
     frames,
@@ -73,18 +74,4 @@ function treeOf(deps: UseCaseDeps, draft: Draft, rows: readonly NodeRow[]): Prom
   const frames = [...draft.frames.values()];
   const input = { plan: draft.plan, instanceId, createdAt, frames, rows, isWorkedOn: false };
   return foldTree(deps.store, tenantId, input);
-}
-
-/** Nothing is called, drawn or resolved: the copy is only moved. */
-function stillEnv({ ids }: UseCaseDeps, now: number): Env {
-  return {
-    now,
-    newId: () => ids.newId(),
-    uuid: () => ids.newId(),
-    random: () => 0,
-    maxContextBytes: 0,
-    maxOutputBytes: 0,
-    kindOf: () => 'effect',
-    defaultsOf: () => ({}),
-  };
 }

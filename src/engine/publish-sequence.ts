@@ -1,12 +1,13 @@
-import { parseSequence, type DocumentError, type Warning } from '../core/definition/parse-sequence.ts';
+import { parseSequence, type Warning } from '../core/definition/parse-sequence.ts';
 import { serialiseSequence } from '../core/definition/serialise.ts';
 import { documentLists, walkBlocks } from '../core/definition/walk.ts';
 import type { SequenceDocument } from '../core/definition/document.ts';
 import { sha256Hex } from '../core/digest.ts';
-import { canonicalJson, jsonObject, member, type Json } from '../core/json.ts';
+import { canonicalJson, member, type Json } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
 import { LIVE_WITHIN } from './live-names.ts';
 import { refuse, type Refusal, type Refused } from './refusal.ts';
+import { refuseDocument } from './refuse-document.ts';
 import { tenantOf } from './tenant.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 
@@ -87,12 +88,4 @@ function handlersOf(document: SequenceDocument): readonly string[] {
     }
   }
   return [...names];
-}
-
-function refuseDocument(error: DocumentError): Refused {
-  const details = error.details.map((problem) => jsonObject(Object.entries(problem)));
-  return refuse(error.status === 422 ? 'unprocessable_entity' : 'invalid_argument', error.message, {
-    code: error.status === 422 ? 'invalid_shape' : 'invalid_definition',
-    details,
-  });
 }

@@ -16,11 +16,13 @@ import { limitRoutes } from './limits.ts';
 import { manyInstancesRoutes } from './many-instances.ts';
 import { outboxRoutes } from './outbox.ts';
 import { poolRoutes } from './pools.ts';
+import { preflightRoutes } from './preflight.ts';
 import { routingRuleRoutes } from './routing-rules.ts';
 import { runOperationRoutes } from './run-operations.ts';
 import { sequenceRoutes } from './sequences.ts';
 import { serviceRoutes } from './service.ts';
 import { sessionRoutes } from './sessions.ts';
+import { templateTraceRoutes } from './template-traces.ts';
 import { triggerRoutes } from './triggers.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workerAdminRoutes } from './worker-admin.ts';
@@ -31,6 +33,8 @@ import { workerTaskRoutes } from './worker-tasks.ts';
 export const ROUTES: readonly Route[] = [
   ...serviceRoutes,
   ...sequenceRoutes,
+  ...preflightRoutes,
+  ...templateTraceRoutes,
   ...instanceRoutes,
   ...deadLetterRoutes,
   instanceStreamRoute,

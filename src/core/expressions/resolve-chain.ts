@@ -14,10 +14,18 @@ import {
 } from './template-syntax.ts';
 import { canonicalSize, lengthOf, textSize } from './values.ts';
 
-/** How far a chain has been read. `settled`: the fallback part is over, only filters count from here on. */
-interface Progress {
+/** How far a chain has been read, and in the end what came out of it and where that came from. */
+export interface Followed {
   readonly value: Json;
+  /** The fallback part is over, only filters count from here on. */
   readonly settled: boolean;
+  /**
+   * Index of the segment that gave the value, 0 for the source. While none has: of the first path that was null, or -1
+   * when all were missing.
+   */
+  readonly from: number;
+  /** That segment counts as a literal ([CHAIN-5]), or is a `default` that was needed. */
+  readonly literal: boolean;
 }
 
 /**
@@ -25,19 +33,28 @@ interface Progress {
  * then the filters. A filter ends the fallback part, whatever was found.
  */
 export function resolveChain(chain: Chain, evaluation: Evaluation): Result<Json, Fault> {
+  const followed = followChain(chain, evaluation);
+  return followed.ok ? ok(followed.value.value) : followed;
+}
+
+/** The same with where the value came from, for those who explain it. */
+export function followChain(chain: Chain, evaluation: Evaluation): Result<Followed, Fault> {
   const source = readSource(chain, evaluation);
   if (!source.ok) return source;
-  let progress: Progress = source.value;
-  for (const segment of chain.segments) {
-    const next = follow(segment, progress, evaluation);
+  let progress = source.value;
+  for (const [index, segment] of chain.segments.entries()) {
+    const next = follow(segment, index + 1, progress, evaluation);
     if (!next.ok) return next;
     progress = next.value;
   }
-  if (isSpent(evaluation.meter)) return err({ message: 'the templates exceed the limit of work' });
-  return ok(progress.value);
+  return isSpent(evaluation.meter)
+    ? err({ message: 'the templates exceed the limit of work' })
+    : ok(progress);
 }
 
-function readSource(chain: Chain, evaluation: Evaluation): Result<Progress, Fault> {
+const NOTHING: Followed = { value: null, settled: false, from: -1, literal: false };
+
+function readSource(chain: Chain, evaluation: Evaluation): Result<Followed, Fault> {
   const found = read(chain.source, evaluation);
   switch (found.kind) {
     case 'fault':
@@ -45,28 +62,34 @@ function readSource(chain: Chain, evaluation: Evaluation): Result<Progress, Faul
     case 'no_root':
       return err(chain.unknownRoot);
     case 'value':
-      return ok(passOver(found.value));
+      return ok(passOver(found.value, 0, NOTHING));
   }
 }
 
-function follow(segment: Segment, progress: Progress, evaluation: Evaluation): Result<Progress, Fault> {
-  if (segment.kind === 'filter') return filtered(segment, progress.value, evaluation);
+function follow(
+  segment: Segment,
+  from: number,
+  progress: Followed,
+  evaluation: Evaluation,
+): Result<Followed, Fault> {
+  if (segment.kind === 'filter') return filtered(segment, from, progress, evaluation);
   if (progress.settled) return ok(progress);
-  if (segment.kind === 'literal') return ok({ value: segment.value, settled: true });
+  if (segment.kind === 'literal') return ok({ value: segment.value, settled: true, from, literal: true });
   const found = read(segment, evaluation);
   switch (found.kind) {
     case 'fault':
       return err(found.fault);
     case 'no_root':
-      return ok({ value: segment.literal, settled: true });
+      return ok({ value: segment.literal, settled: true, from, literal: true });
     case 'value':
-      return ok(passOver(found.value));
+      return ok(passOver(found.value, from, progress));
   }
 }
 
 /** A path that is null or missing leaves the search open. */
-function passOver(value: Json | undefined): Progress {
-  return { value: value ?? null, settled: value !== undefined && value !== null };
+function passOver(value: Json | undefined, from: number, before: Followed): Followed {
+  if (value === undefined || (value === null && before.from >= 0)) return before;
+  return { value, settled: value !== null, from, literal: false };
 }
 
 function read(reading: Reading, evaluation: Evaluation): Found {
@@ -95,16 +118,22 @@ function fault(message: string, position: number): Found {
 
 function filtered(
   { filter, position }: FilterSegment,
-  value: Json,
+  from: number,
+  before: Followed,
   evaluation: Evaluation,
-): Result<Progress, Fault> {
+): Result<Followed, Fault> {
   const { meter } = evaluation;
+  const { value } = before;
   const work = typeof value === 'string' ? value.length : 1;
   if (!spend(meter, work)) return err({ message: 'the templates exceed the limit of work', position });
   const result = applyFilter(filter, value, evaluation);
   if (!result.ok) return err({ message: `filter "${filter.name}" ${result.error}`, position });
   const size = textSize(result.value, TEXT_BYTES_MAX);
   spend(meter, size ?? TEXT_BYTES_MAX);
-  if (size !== undefined) return ok({ value: result.value, settled: true });
+  if (size !== undefined) {
+    const replaced = filter.name === 'default' && result.value !== value;
+    const origin = replaced ? { from, literal: true } : { from: before.from, literal: before.literal };
+    return ok({ value: result.value, settled: true, ...origin });
+  }
   return err({ message: `filter "${filter.name}" gives more than ${TEXT_BYTES_MAX} bytes`, position });
 }

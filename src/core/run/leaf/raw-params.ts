@@ -9,11 +9,21 @@ import { type Result, ok } from '../../result.ts';
  * it is, so that its templates are left for the injected step (handlers.md 8.1).
  */
 export function resolveParams(handler: string, params: Json, scope: Scope): Result<Json, LanguageError> {
-  const blocks = handler === 'self_modify' && isJsonObject(params) ? params['blocks'] : undefined;
-  if (blocks === undefined || !isJsonObject(params)) return resolveTemplates(params, scope);
-  const resolved = resolveTemplates(mergeObjects(params, { blocks: withoutRaw(blocks) }), scope);
-  if (!resolved.ok || !isJsonObject(resolved.value)) return resolved;
+  const resolved = resolveTemplates(templatedParams(handler, params), scope);
+  const blocks = blocksOf(handler, params);
+  if (blocks === undefined || !resolved.ok || !isJsonObject(resolved.value)) return resolved;
   return ok(mergeObjects(resolved.value, { blocks: withRaw(blocks, resolved.value['blocks'] ?? null) }));
+}
+
+/** The params with null in the place of all that is passed on raw: what is looked at for templates. */
+export function templatedParams(handler: string, params: Json): Json {
+  const blocks = blocksOf(handler, params);
+  if (blocks === undefined || !isJsonObject(params)) return params;
+  return mergeObjects(params, { blocks: withoutRaw(blocks) });
+}
+
+function blocksOf(handler: string, params: Json): Json | undefined {
+  return handler === 'self_modify' && isJsonObject(params) ? params['blocks'] : undefined;
 }
 
 function rawOf(value: Json): { readonly raw: Json } | null {
