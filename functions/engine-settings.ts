@@ -1,4 +1,3 @@
-import { plainSeal, createSeal } from '../src/adapters/seal.ts';
 import { systemClock, systemEntropy } from '../src/adapters/system.ts';
 import { sha256Hex } from '../src/core/digest.ts';
 import { NODE_BEAT_MS, type NodeSettings } from '../src/engine/cluster/cluster-node.ts';
@@ -7,7 +6,6 @@ import { builtInHandlers } from '../src/engine/handlers/built-in.ts';
 import { createHandlerRegistry, type HandlerRegistry } from '../src/engine/handlers/registry.ts';
 import type { WebhookSettings } from '../src/engine/webhooks/send-webhook.ts';
 import type { HttpEffects } from '../src/ports/effects.ts';
-import type { Seal } from '../src/ports/seal.ts';
 import type { DefinedHandler } from '../src/sdk/handler.ts';
 import { toStepHandler } from '../src/sdk/step-handler.ts';
 import type { HostSettings } from './settings.ts';
@@ -51,13 +49,6 @@ export function engineSettings(
     webhooks: webhooksOf(settings),
     node: nodeOf(settings, buildId),
   };
-}
-
-/** As on a server: with keys of any kind, secrets are kept sealed or not at all. */
-export function sealOf(settings: HostSettings): { readonly seal?: Seal } {
-  const { STEPWELL_ENCRYPTION_KEY: key, STEPWELL_OLD_ENCRYPTION_KEY: oldKey } = settings;
-  if (key === undefined) return settings.STEPWELL_API_KEY === undefined ? { seal: plainSeal } : {};
-  return { seal: createSeal({ key, ...(oldKey === undefined ? {} : { oldKey }) }, systemEntropy) };
 }
 
 /** One logical node stands for all processes of a deployment; the next build is another one. */

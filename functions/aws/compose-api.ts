@@ -1,6 +1,5 @@
 import { type APIGatewayProxyResult, handle, type LambdaContext, type LambdaEvent } from 'hono/aws-lambda';
-import * as z from 'zod';
-import { createApi } from '../../src/api/create-api.ts';
+import { createLazyApi } from '../../src/api/create-lazy-api.ts';
 import { createRequestRunner } from '../../src/engine/request-runner.ts';
 import { apiDeps } from '../api-deps.ts';
 import type { AwsParts } from './compose.ts';
@@ -12,7 +11,7 @@ export type AnswerEvent = (event: LambdaEvent, context: LambdaContext) => Promis
 export function composeApi({ engine, settings, version }: AwsParts): AnswerEvent {
   const runner = createRequestRunner(engine);
   const { log, node } = engine.deps;
-  const app = createApi(apiDeps({ engine, runner, settings, version, peerOf }));
+  const app = createLazyApi(apiDeps({ engine, runner, settings, version, peerOf }));
   const answer = handle(app);
   return async (event, context) => {
     const shown = node?.beatWhenDue().catch((error: unknown) => {
@@ -27,10 +26,14 @@ export function composeApi({ engine, settings, version }: AwsParts): AnswerEvent
   };
 }
 
-/** Function URLs and HTTP APIs (payload 2.0) name the peer here. */
-const HostEnv = z.object({ requestContext: z.object({ http: z.object({ sourceIp: z.string() }) }) });
-
+/** Function URLs and HTTP APIs (payload 2.0) name the peer here; it is shown in the log and told to rate limits only. */
 function peerOf(hostEnv: unknown): string {
-  const env = HostEnv.safeParse(hostEnv);
-  return env.success ? env.data.requestContext.http.sourceIp : '';
+  const sourceIp = ['requestContext', 'http', 'sourceIp'].reduce(memberOf, hostEnv);
+  return typeof sourceIp === 'string' ? sourceIp : '';
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : null;
 }

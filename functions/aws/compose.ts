@@ -8,7 +8,7 @@ import type { HttpEffects } from '../../src/ports/effects.ts';
 import type { Log } from '../../src/ports/system.ts';
 import type { DefinedHandler } from '../../src/sdk/handler.ts';
 import { version } from '../../package.json';
-import { engineSettings, registryOf, sealOf } from '../engine-settings.ts';
+import { engineSettings, registryOf } from '../engine-settings.ts';
 import type { FunctionSettings } from '../settings.ts';
 
 /** What the functions of one process share: it is put together by the first event, and kept until the host ends it. */
@@ -46,7 +46,10 @@ export function createAwsHost(options: AwsHostOptions = {}): AwsHost {
 async function compose(options: AwsHostOptions): Promise<AwsParts> {
   const { handlers = [], environment = process.env, writeLog } = options;
   // With its schema library this is half of what a function loads; nothing is needed of it before the first event.
-  const { readSettings } = await import('../settings.ts');
+  const [{ readSettings }, { sealOf }] = await Promise.all([
+    import('../settings.ts'),
+    import('../seal-of.ts'),
+  ]);
   const settings = readSettings(environment);
   const log = createLog({
     level: settings.STEPWELL_LOG_LEVEL,

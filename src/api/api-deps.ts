@@ -32,7 +32,7 @@ export interface ApiContext extends ApiDeps {
   /** Calls with a wrong key by peer. */
   readonly failedKeys: CallRate;
   /** The OpenAPI document of all routes. */
-  readonly openApi: () => JsonObject;
+  readonly openApi: () => Promise<JsonObject>;
 }
 
 /** The keys are those of the settings (http-api.md 30). */

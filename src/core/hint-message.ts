@@ -36,15 +36,13 @@ export function decodeHintMessage(text: string): Result<HintMessage, string> {
   if (!isJsonObject(json.value)) return err('wrong members: /');
   // Unknown members are dropped, so that a newer build may add some; another `v` means that they must be understood.
   const { v, tenant, instance, traceparent } = json.value;
-  if (v !== 1) return err('wrong members: /v');
-  if (!isText(tenant)) return err('wrong members: /tenant');
-  if (!isText(instance)) return err('wrong members: /instance');
-  if (traceparent !== undefined && typeof traceparent !== 'string') return err('wrong members: /traceparent');
-  return ok({
-    tenantId: tenant,
-    instanceId: instance,
-    ...(traceparent === undefined ? {} : { traceparent }),
-  });
+  if (v === 1 && isText(tenant) && isText(instance)) {
+    if (traceparent === undefined) return ok({ tenantId: tenant, instanceId: instance });
+    if (isText(traceparent)) return ok({ tenantId: tenant, instanceId: instance, traceparent });
+    return err('wrong members: /traceparent');
+  }
+  const wrong = [v !== 1 && '/v', !isText(tenant) && '/tenant', !isText(instance) && '/instance'];
+  return err(`wrong members: ${wrong.filter((path) => path !== false).join(', ')}`);
 }
 
 function parseJson(text: string): Result<Json, string> {

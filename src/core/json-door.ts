@@ -1,4 +1,3 @@
-import { JsonValue } from './definition/scalars.ts';
 import type { Json } from './json.ts';
 import { err, ok, type Result } from './result.ts';
 
@@ -37,7 +36,7 @@ export type DoorProblem =
 export function parseJsonAtDoor(text: string, limits: DoorLimits = DOOR_LIMITS): Result<Json, DoorProblem> {
   const scan: Scan = { text, limits, at: 0, values: 0, open: [] };
   const problem = scanText(scan);
-  return problem === null ? ok(JsonValue.parse(JSON.parse(text))) : err(problem);
+  return problem === null ? ok(JSON.parse(text)) : err(problem);
 }
 
 interface Scan {

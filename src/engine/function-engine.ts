@@ -36,3 +36,14 @@ export function createFunctionEngine(
 ): FunctionEngine {
   return { deps: createTurnDeps({ ...parts, hints: queue }, settings, memory), queue, settings };
 }
+
+/** What a lease lasts beyond the time limit of the function: the commit of a turn that is just being ended. */
+const LEASE_BEYOND_MS = 30_000;
+
+/** The length of the leases of an invocation (RULINGS B4): nothing renews them. */
+export function leaseMsOf(
+  { leaseMs }: Pick<FunctionEngineSettings, 'leaseMs'>,
+  invocationMs: number,
+): number {
+  return Math.max(leaseMs ?? 0, Math.ceil(invocationMs) + LEASE_BEYOND_MS);
+}

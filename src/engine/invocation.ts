@@ -1,7 +1,7 @@
 import { HINT_DELAY_MAX_MS } from '../ports/queue.ts';
 import type { Claim, ClaimOneResult } from '../ports/store/turn.ts';
 import { WATCH_MS, every } from './alarm.ts';
-import type { FunctionEngine } from './function-engine.ts';
+import { type FunctionEngine, leaseMsOf } from './function-engine.ts';
 import { createLocalRunner, type LocalRunner } from './local-runner.ts';
 import type { SweepResult } from './sweep.ts';
 import { RESERVE_MS } from './turn-budget.ts';
@@ -9,8 +9,6 @@ import type { TurnDeps } from './turn-deps.ts';
 import type { TurnEnd } from './turn-end.ts';
 import { untilAnswered } from './until-answered.ts';
 
-/** What a lease lasts beyond the time limit of the function: the commit of a turn that is just being ended (RULINGS B4). */
-export const LEASE_BEYOND_MS = 30_000;
 /** A database that wakes up refuses the first connections; that must not send a message back. */
 const CLAIM_TRIES_MAX = 8;
 
@@ -100,7 +98,7 @@ export function openInvocation(engine: FunctionEngine, remainingTimeMs: () => nu
   const { settings } = engine;
   const freshTimeMs = remainingTimeMs();
   const deps = { ...engine.deps, limits: { ...engine.deps.limits, remainingTimeMs, freshTimeMs } };
-  const leaseMs = Math.max(settings.leaseMs ?? 0, Math.ceil(freshTimeMs) + LEASE_BEYOND_MS);
+  const leaseMs = leaseMsOf(settings, freshTimeMs);
   const runner = createLocalRunner(deps, { ...settings, leaseMs });
   let waiting: (() => void)[] = [];
   runner.onTurnEnd((claim, end) => {

@@ -78,7 +78,7 @@ export const serviceRoutes = [
     access: 'key',
     summary: 'This API as an OpenAPI 3.1 document',
     responses: { 200: JsonObjectValue },
-    handle: ({ openApi }) => okay(openApi()),
+    handle: async ({ openApi }) => okay(await openApi()),
   }),
 ];
 
