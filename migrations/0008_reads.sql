@@ -91,6 +91,7 @@ RETURN jsonb_build_object(
   'idempotencyKey', i.idempotency_key, 'budget', i.budget, 'epoch', i.epoch, 'leaseOwner', i.lease_owner,
   'leaseUntil', stepwell.to_ms(i.lease_until), 'dueAt', stepwell.to_ms(i.due_at), 'openWaits', i.open_waits,
   'failure', i.failure)
+  || CASE WHEN i.waits_for_slot THEN '{"waitsForSlot": true}'::jsonb ELSE '{}' END
   || CASE WHEN i.hooks_pending IS NULL THEN '{}' ELSE jsonb_build_object('hooks', i.hooks_pending) END
   || CASE WHEN i.shape IS NULL THEN '{}'
     ELSE jsonb_build_object('shape', i.shape, 'injected', stepwell.injected_blocks(i.id)) END
@@ -128,7 +129,7 @@ BEGIN
   IF v_ids IS NOT NULL THEN
     FOREACH v_table IN ARRAY ARRAY['start_inputs', 'execution_tree', 'block_outputs', 'signal_inbox', 'worker_task_events',
       'worker_tasks', 'externalized_state', 'kv', 'audit_log', 'journal', 'step_logs', 'event_waits', 'blobs',
-      'instance_changes', 'checkpoints'] LOOP
+      'instance_changes', 'checkpoints', 'limit_waits'] LOOP
       EXECUTE format('DELETE FROM stepwell.%I WHERE tenant_id = ANY ($1) AND instance_id = ANY ($2)', v_table)
       USING v_tenants, v_ids;
     END LOOP;

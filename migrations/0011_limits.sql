@@ -510,6 +510,9 @@ BEGIN
     ORDER BY e.n
   LOOP
     v_answer := stepwell.take_one(r.tenant_id, r.instance_id, r.v, v_now);
+    IF v_answer -> 'until' <> 'null' THEN
+      PERFORM stepwell.note_limit_wait(r.tenant_id, r.instance_id, r.v, v_answer);
+    END IF;
     v_place := coalesce((r.v ->> 'f')::integer, r.i) + 1;
     IF r.v ? 'f' THEN
       v_frames[v_place] := stepwell.limited_intent(v_frames[v_place], r.v, v_answer);

@@ -12,6 +12,7 @@ import type {
 import { type Refusal, type Refused, notFound, refuse } from './refusal.ts';
 import { tenantOf } from './tenant.ts';
 import { type Caller, type UseCaseDeps, nudgeAccepted } from './use-case.ts';
+import { wakeLimitWaiters } from './wake-limit-waiters.ts';
 
 /** Names of keys, pools and resources. */
 const MAX_NAME_LENGTH = 255;
@@ -23,9 +24,11 @@ function isForeign(caller: Caller, tenantId: string): boolean {
   return caller.tenantId !== null && caller.tenantId !== tenantId;
 }
 
-/** Sets a rate limit (13.3). 404 tenant of somebody else, 400 for a key or a number that makes no limit. */
+type LimitDeps = Pick<UseCaseDeps, 'store' | 'hints' | 'log'>;
+
+/** Sets a rate limit (13.3); those that wait for it ask anew. 404 tenant of somebody else, 400 for a key or a number that makes no limit. */
 export async function putRateLimit(
-  { store }: Pick<UseCaseDeps, 'store'>,
+  deps: LimitDeps,
   caller: Caller,
   limit: RateLimitSettings,
 ): Promise<Result<RateLimit, Refusal>> {
@@ -37,7 +40,9 @@ export async function putRateLimit(
   if (windowMs < 1 || windowMs > MAX_WINDOW_MS) {
     return refuse('invalid_argument', 'window_seconds must be more than 0 and at most 366 days');
   }
-  return ok(await store.putRateLimit(limit));
+  const stored = await deps.store.putRateLimit(limit);
+  await wakeLimitWaiters(deps, tenantId, { reason: 'rate_limit', name: resourceKey });
+  return ok(stored);
 }
 
 export async function getRateLimit(
@@ -50,14 +55,17 @@ export async function getRateLimit(
   return limit === null ? notFound('rate limit', resourceKey) : ok(limit);
 }
 
+/** The key does not limit any more: those that wait for it go on. */
 export async function removeRateLimit(
-  { store }: Pick<UseCaseDeps, 'store'>,
+  deps: LimitDeps,
   caller: Caller,
   tenantId: string,
   resourceKey: string,
 ): Promise<Result<null, Refusal>> {
-  const known = !isForeign(caller, tenantId) && (await store.deleteRateLimit(tenantId, resourceKey));
-  return known ? ok(null) : notFound('rate limit', resourceKey);
+  const known = !isForeign(caller, tenantId) && (await deps.store.deleteRateLimit(tenantId, resourceKey));
+  if (!known) return notFound('rate limit', resourceKey);
+  await wakeLimitWaiters(deps, tenantId, { reason: 'rate_limit', name: resourceKey });
+  return ok(null);
 }
 
 /** The list of a tenant that a path names. 404 tenant of somebody else. */
@@ -80,15 +88,16 @@ export async function getBreaker(
   return breaker === null ? notFound('circuit breaker', handler) : ok(breaker);
 }
 
-/** Closes a breaker; one that nobody has touched stays unknown ([CB-7]). */
+/** Closes a breaker, and what waits for it goes on; one that nobody has touched stays unknown ([CB-7]). */
 export async function resetBreaker(
-  { store }: Pick<UseCaseDeps, 'store'>,
+  deps: LimitDeps,
   caller: Caller,
   tenantId: string,
   handler: string,
 ): Promise<Result<null, Refusal>> {
   if (isForeign(caller, tenantId)) return notFound('tenant', tenantId);
-  await store.resetBreaker(tenantId, handler);
+  await deps.store.resetBreaker(tenantId, handler);
+  await wakeLimitWaiters(deps, tenantId, { reason: 'breaker', name: handler });
   return ok(null);
 }
 
@@ -104,8 +113,9 @@ export async function createPool(
   return ok(await deps.store.createPool({ ...pool, tenantId: tenantId.value, id: deps.ids.newId() }));
 }
 
+/** Those that wait for the pool ask anew. */
 export async function addResource(
-  deps: Pick<UseCaseDeps, 'store' | 'ids'>,
+  deps: LimitDeps & Pick<UseCaseDeps, 'ids'>,
   caller: Caller,
   poolId: string,
   resource: Omit<NewResource, 'id' | 'enabled'>,
@@ -114,19 +124,30 @@ export async function addResource(
   if (broken !== null) return broken;
   const stored = { ...resource, enabled: true, id: deps.ids.newId() };
   const added = await deps.store.addResource(caller.tenantId, poolId, stored);
-  return added === null ? notFound('pool', poolId) : ok(added);
+  if (added === null) return notFound('pool', poolId);
+  await wakePoolWaiters(deps, caller, poolId);
+  return ok(added);
 }
 
+async function wakePoolWaiters(deps: LimitDeps, caller: Caller, poolId: string): Promise<void> {
+  const pool = await deps.store.getPool(caller.tenantId, poolId).catch(() => null);
+  if (pool !== null) await wakeLimitWaiters(deps, pool.tenantId, { reason: 'pool', name: pool.name });
+}
+
+/** Those that wait for the pool ask anew. */
 export async function changeResource(
-  { store }: Pick<UseCaseDeps, 'store'>,
+  deps: LimitDeps,
   caller: Caller,
   ids: { readonly poolId: string; readonly resourceId: string },
   change: Partial<Omit<NewResource, 'id' | 'resourceKey'>>,
 ): Promise<Result<Resource, Refusal>> {
   const broken = brokenResource(change);
   if (broken !== null) return broken;
-  const changed = await store.changeResource(caller.tenantId, ids.poolId, ids.resourceId, change);
-  return changed === null ? notFound('resource', ids.resourceId) : ok(changed);
+  const { poolId, resourceId } = ids;
+  const changed = await deps.store.changeResource(caller.tenantId, poolId, resourceId, change);
+  if (changed === null) return notFound('resource', resourceId);
+  await wakePoolWaiters(deps, caller, poolId);
+  return ok(changed);
 }
 
 function brokenResource({ name, weight, ...numbers }: Partial<NewResource>): Refused | null {

@@ -9,7 +9,6 @@ import { type Lease, leaseOf } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
 import { readShape } from './read-shape.ts';
 import { readAgain } from './read-again.ts';
-import { runHooks } from './run-hooks.ts';
 import { TurnCalls } from './turn-calls.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { TurnClock } from './turn-clock.ts';
@@ -144,7 +143,7 @@ export class Turn {
     this.mayRun ||= draft.moved;
     const { commits, clock, budget, waits } = this;
     const after = { ...this.with(draft), claim, commits, clock, budget, waits };
-    if (draft.terminal) return runHooks(this.deps, after);
+    if (draft.terminal) return (await import('./run-hooks.ts')).runHooks(this.deps, after);
     giveUpAfterRecoveries(this.deps, draft, claim);
     for (;;) {
       const step = await this.round(draft);
@@ -189,7 +188,10 @@ export class Turn {
     // Until something has begun: what is ready may be withheld and made ready again, and stays a redelivery.
     draft.lostCalls.takenOver &&= !this.begun;
     for (;;) {
-      const needs = advance(draft, { room: this.budget.room(this.calls.size), mayRun: this.mayRun });
+      const needs = advance(draft, {
+        room: this.budget.room(this.calls.size),
+        mayRun: this.mayRun && !draft.waitsForClaim,
+      });
       if (needs === null) return;
       await readNeeds(this.reads, draft, needs);
     }
@@ -277,7 +279,8 @@ export class Turn {
     if (draft.runnableLeft && this.commits.count === 0 && !draft.hasChanges && !this.budget.mayStart()) {
       return giveBack(this.deps, this.lease, this.clock.now());
     }
-    const untouched = !this.mayRun && !draft.cancelling && draft.state === 'scheduled';
+    const mayNot = !this.mayRun || draft.waitsForClaim;
+    const untouched = mayNot && !draft.cancelling && draft.state === 'scheduled';
     const settled = untouched ? settleUntouched(draft) : settle(draft);
     const step = await this.commit(draft, settled);
     if (step !== 'again') return step;

@@ -78,6 +78,7 @@ export function describeCommits(makeStore: MakeStore): void {
       deadlineAt: 3_000,
       taken: { rate: true, handler: 'charge', probeUntil: 1_700_000_060_000, resource: 'mailbox-1' },
       limit: 'mail',
+      offWindow: true,
       cacheKey: 'k',
       input: { edited: true },
       error: { message: 'm', retryable: true },

@@ -9,6 +9,7 @@ import {
 import type { TurnCommit } from '../../ports/store/turn.ts';
 import type { Tx } from './database.ts';
 import type { BreakerRow, PoolRow, ResourceRow } from './limit-rows.ts';
+import { noteLimitWait } from './limit-waits.ts';
 
 /** Above so many grants a window they are counted by sub-windows, which round against the caller (RULINGS A32). */
 const EXACT_MAX = 1000;
@@ -27,7 +28,12 @@ export function openBreakers(tx: Tx, tenantId: string): { readonly openBreakers?
 
 /** What limits say to the intents of a turn, in the order of its frames. Taken is only what is granted as a whole. */
 export function takeAll(tx: Tx, turn: TurnCommit): readonly TakeAnswer[] {
-  return turn.frames.flatMap(({ takes }) => (takes === undefined ? [] : [takeOne(tx, turn, takes)]));
+  return turn.frames.flatMap(({ takes }) => {
+    if (takes === undefined) return [];
+    const answer = takeOne(tx, turn, takes);
+    if (!answer.granted) noteLimitWait(tx, turn, takes, answer);
+    return [answer];
+  });
 }
 
 function takeOne(tx: Tx, turn: TurnCommit, takes: Takes): TakeAnswer {

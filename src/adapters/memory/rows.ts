@@ -182,6 +182,7 @@ export function viewOf(row: InstanceRow): InstanceView {
     dueAt: row.dueAt,
     openWaits: row.openWaits,
     failure: row.failure,
+    ...(row.waitsForSlot ? { waitsForSlot: true } : {}),
     ...(row.injected === undefined || row.injected === null ? {} : { injected: row.injected }),
   };
 }

@@ -73,6 +73,10 @@ export class Grouped<V> {
     for (const [key] of table.entries()) table.remove(key);
   }
 
+  tables(): Table<V>[] {
+    return [...this.groups.values()];
+  }
+
   count(): number {
     let total = 0;
     for (const table of this.groups.values()) total += table.size;

@@ -72,6 +72,7 @@ type OptionalLeafMember = { [K in keyof Leaf]-?: object extends Pick<Leaf, K> ? 
 const LEAF_OPTIONAL: Record<OptionalLeafMember, true> = {
   deadlineAt: true,
   cacheKey: true,
+  offWindow: true,
   input: true,
   taken: true,
   limit: true,
@@ -274,6 +275,16 @@ export function readFrontier(answer: FrontierAnswer): Frontier {
     openTasks: answer.openTasks,
     now: answer.now,
   };
+}
+
+export interface StandingAnswer {
+  readonly id: string;
+  readonly root: StoredFrame | null;
+  readonly frames: readonly FrameAnswer[] | null;
+}
+
+export function readStanding({ id, root, frames }: StandingAnswer): readonly [string, readonly Frame[]] {
+  return [id, readFrames(root, frames)];
 }
 
 export interface GatesAnswer {

@@ -1,11 +1,14 @@
 import type { Route } from '../route.ts';
 import { apiKeyRoutes } from './api-keys.ts';
 import { approvalRoutes } from './approvals.ts';
+import { artifactRoutes } from './artifacts.ts';
 import { changeRoutes } from './changes.ts';
 import { cronRoutes } from './cron.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { clusterRoutes } from './cluster.ts';
 import { credentialRoutes } from './credentials.ts';
+import { diagnosisRoutes } from './diagnosis.ts';
+import { effectRoute } from './effects.ts';
 import { eventRoutes } from './events.ts';
 import { instanceActionRoutes } from './instance-actions.ts';
 import { instanceShapeRoutes } from './instance-shape.ts';
@@ -13,6 +16,7 @@ import { instanceStreamRoute } from './instance-stream.ts';
 import { instanceReadRoutes } from './instance-reads.ts';
 import { instanceRoutes } from './instances.ts';
 import { limitRoutes } from './limits.ts';
+import { limitsOverviewRoute } from './limits-overview.ts';
 import { manyInstancesRoutes } from './many-instances.ts';
 import { outboxRoutes } from './outbox.ts';
 import { poolRoutes } from './pools.ts';
@@ -41,9 +45,12 @@ export const ROUTES: readonly Route[] = [
   ...changeRoutes,
   ...apiKeyRoutes,
   ...instanceReadRoutes,
+  effectRoute,
+  ...artifactRoutes,
   ...instanceActionRoutes,
   ...instanceShapeRoutes,
   ...runOperationRoutes,
+  ...diagnosisRoutes,
   ...approvalRoutes,
   ...workerTaskRoutes,
   ...workerReadRoutes,
@@ -54,6 +61,7 @@ export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...eventRoutes,
   ...credentialRoutes,
+  limitsOverviewRoute,
   ...limitRoutes,
   ...poolRoutes,
   ...triggerRoutes,

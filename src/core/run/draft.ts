@@ -49,6 +49,8 @@ export class Draft extends DraftRecords {
   private readonly stored: Set<string>;
   /** True once the tree moved: then a waiting instance becomes running (TURN-1). */
   moved = false;
+  /** A wake came to a scheduled run: only the next claim may run the tree, since that one finds it a slot ([CONC-2]). */
+  waitsForClaim = false;
   /** Leaves that this turn skipped, by block and pass; a saga asks whether its action was. */
   private readonly skipped = new Set<string>();
   /** Answers to gates that are not open yet, by block ([HI-6]). */

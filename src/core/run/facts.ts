@@ -13,6 +13,7 @@ import { placeOf } from './place.ts';
 import { applyShapeFact } from './reshape/apply-changes.ts';
 import { currentList } from './plan.ts';
 import type { Fact, InboxRow } from './record.ts';
+import { applyWake } from './wake.ts';
 
 const GATE_PREFIX = 'custom:human_input:';
 
@@ -39,6 +40,8 @@ function applyFact(draft: Draft, row: InboxRow): InboxDone['disposition'] | 'kep
       return applyEvents(draft, fact);
     case 'shape':
       return applyShapeFact(draft, fact.change);
+    case 'wake':
+      return applyWake(draft, fact);
     case 'context':
       return applyContext(draft, fact);
   }

@@ -220,6 +220,8 @@ export interface Leaf {
   readonly taken?: Taken;
   /** While it waits for one: the rate key, the handler of the breaker, or the pool that denied the attempt. */
   readonly limit?: string;
+  /** A person has ended its wait for the send window: the next attempt may begin outside of it. Absent nearly always. */
+  readonly offWindow?: true;
   /** What a person has put in the place of the params or the input of the block, for this run (20.2). */
   readonly input?: Json;
   /** Failure of the last attempt, also while the leaf waits for a retry. */

@@ -56,6 +56,11 @@ export class InstanceDraft {
     this.patch.newRun = run;
   }
 
+  /** The settle of a turn that may not run the tree makes it due at this instant. */
+  startAt(at: number): void {
+    this.current.nextFireAt = at;
+  }
+
   /** Sets top-level keys of data ([CTX-2], [CTX-4]). */
   setData(keys: JsonObject): void {
     const base = isJsonObject(this.current.data) ? this.current.data : {};

@@ -106,6 +106,8 @@ export type Fact =
   | { readonly kind: 'event'; readonly waitId: string; readonly blockId: string }
   /** The change of this number was accepted; what it is stands with the changes of the instance. */
   | { readonly kind: 'shape'; readonly change: number }
+  /** Timers of the run are over, or a limit has more to give than when it denied a leaf. */
+  | ({ readonly kind: 'wake' } & Wake)
   | {
       readonly kind: 'context';
       readonly sections: ContextSections;
@@ -113,6 +115,28 @@ export type Fact =
       /** New caps ([BUD-4]); absent: they stay. */
       readonly budget?: JsonObject;
     };
+
+/** What a wake is about. A timer that is not there any more has ended by itself: then nothing happens. */
+export interface Wake {
+  readonly timers: readonly TimerRef[];
+  /** The start that a scheduled run was held back for; null: it is not about that. */
+  readonly startAt: number | null;
+  /** Leaves that this limit has denied look again; null: it is not about one. */
+  readonly limit: LimitRef | null;
+}
+
+/** One timer, by where it is and when it would have ended. */
+export interface TimerRef {
+  readonly blockId: string;
+  readonly iteration: string;
+  readonly wakeAt: number;
+}
+
+/** A rate key, a handler with its circuit breaker, or a pool. */
+export interface LimitRef {
+  readonly reason: 'rate_limit' | 'breaker' | 'pool';
+  readonly name: string;
+}
 
 export type TaskOutcome =
   | { readonly ok: true; readonly output: Json }

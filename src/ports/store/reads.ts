@@ -85,6 +85,8 @@ export interface InstanceView extends InstanceRecord {
   readonly leaseUntil: number | null;
   readonly dueAt: number | null;
   readonly openWaits: number;
+  /** It was due and found no slot of its concurrency key; absent for most. */
+  readonly waitsForSlot?: boolean;
   readonly failure: { readonly blockId: string | null; readonly error: JsonObject } | null;
   /** The injected root blocks, in the order of injection ([OP-10]); absent or null when there never was a change. */
   readonly injected?: readonly JsonObject[] | null;

@@ -89,9 +89,9 @@ export function failAttempt(
   return 'open';
 }
 
-/** The next attempt is given what it needs anew: one token per attempt ([RET-7]). */
+/** The next attempt is given what it needs anew ([RET-7]: one token per attempt), and asks its window anew ([WIN-3]). */
 function withoutTaken(leaf: Leaf): Leaf {
-  const { taken: _, ...rest } = leaf;
+  const { taken: _, offWindow: _off, ...rest } = leaf;
   return rest;
 }
 

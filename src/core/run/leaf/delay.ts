@@ -21,12 +21,21 @@ export function startDelay(draft: Draft, place: Place, block: StepBlock, leaf: L
   return true;
 }
 
-/** [WIN-2]: true when the step has to wait until its send window opens. A dry run does not wait ([DRY-3]). */
+/**
+ * [WIN-2]: true when the step has to wait until its send window opens. A dry run does not wait ([DRY-3]), nor does a step
+ * whose wait a person has ended.
+ */
 export function waitForWindow(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): boolean {
-  if (block.send_window === undefined || passesTime(draft)) return false;
+  if (block.send_window === undefined || leaf.offWindow === true || passesTime(draft)) return false;
   const { now } = draft.env;
   const opening = nextOpening(block.send_window, now, draft.record.timezone);
   if (opening <= now) return false;
   draft.putLeaf(frameAt(draft, place), { ...leaf, state: 'waiting', reason: 'send_window', wakeAt: opening });
   return true;
+}
+
+/** The leaf as it waits for something else than its window: what comes after that asks the window anew (8.1, 5). */
+export function withinWindow(leaf: Leaf): Leaf {
+  const { offWindow: _, ...rest } = leaf;
+  return rest;
 }

@@ -8,7 +8,7 @@ import { mayBegin } from '../limits/budget.ts';
 import { type Outcome, type Place, frameAt, moveOn, scopeAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import { breach, isBreached, startClock } from './deadline.ts';
-import { startDelay, waitForWindow } from './delay.ts';
+import { startDelay, waitForWindow, withinWindow } from './delay.ts';
 import { dispatchStep } from './dispatch.ts';
 import { failLeaf } from './end-leaf.ts';
 import { checkGate, openGate } from './gate.ts';
@@ -103,5 +103,7 @@ function goOn(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome
   if (leaf.dispatchedAt === null && waitForWindow(draft, place, block, leaf)) return 'open';
   const started = startClock(draft, block, leaf);
   const asks = block.wait_for_input !== undefined && !leaf.passed.gate;
-  return asks ? openGate(draft, place, block, started) : dispatchStep(draft, place, block, started);
+  return asks
+    ? openGate(draft, place, block, withinWindow(started))
+    : dispatchStep(draft, place, block, started);
 }

@@ -1,0 +1,3 @@
+import { describeDiagnosis } from './describe-diagnosis.ts';
+
+describeDiagnosis('memory');
