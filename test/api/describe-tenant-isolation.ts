@@ -12,6 +12,7 @@ import { canaries, type Owned, type Place } from './support/canaries.ts';
  */
 const BODIES: Readonly<Record<string, object>> = {
   'POST /sequences/{id}/status': { status: 'unpublished' },
+  'POST /sequences/{name}/unpublish': { delete: true },
   'PATCH /instances/{id}/state': { state: 'cancelled' },
   'PATCH /instances/{id}/context': { context: { data: { stolen: true } } },
   'POST /instances/{id}/signals': { signal_type: 'cancel' },

@@ -138,6 +138,7 @@ function removeInstance(tx: Tx, id: string): void {
     db.logs,
     db.tasks,
     db.children,
+    db.blobs,
   ];
   for (const group of groups) group.clear(id);
   for (const [key, owner] of db.startKeys.entries()) {

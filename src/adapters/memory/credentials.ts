@@ -1,7 +1,7 @@
 import { compareCodePoints } from '../../core/json.ts';
 import type { BlobStore } from '../../ports/store/blobs.ts';
 import type { CredentialRecord, CredentialStore } from '../../ports/store/credentials.ts';
-import type { Tx } from './database.ts';
+import { type Tx, findInstance } from './database.ts';
 
 type Run = <T>(operation: (tx: Tx) => T) => Promise<T>;
 
@@ -44,6 +44,16 @@ export function credentialPart(run: Run): CredentialStore {
 
 export function blobPart(run: Run): BlobStore {
   return {
+    listBlobs: (tenantId, instanceId, limit) =>
+      run((tx) => {
+        if (findInstance(tx.db, tenantId, instanceId) === null) return null;
+        return tx.db.blobs
+          .of(instanceId)
+          .values()
+          .map(({ artifactId, contentType, size, sha256 }) => ({ artifactId, contentType, size, sha256 }))
+          .sort((a, b) => compareCodePoints(a.artifactId, b.artifactId))
+          .slice(0, limit);
+      }),
     putBlob: ({ tenantId, instanceId }, blob) =>
       run((tx) => {
         const bytes = blob.bytes.slice();

@@ -6,6 +6,12 @@ export interface BlobStore {
   putBlob(key: InstanceKey, blob: NewBlob): Promise<void>;
   /** null: there is none. `bytes` is null when it is larger than `maxBytes`: then it is not loaded. */
   getBlob(key: InstanceKey, artifactId: string, maxBytes: number): Promise<FoundBlob | null>;
+  /** The artifacts of an instance without their bytes, in the order of their ids. null: no such instance. */
+  listBlobs(
+    tenantId: string | null,
+    instanceId: string,
+    limit: number,
+  ): Promise<readonly ListedBlob[] | null>;
 }
 
 export interface BlobFacts {
@@ -13,6 +19,10 @@ export interface BlobFacts {
   readonly size: number;
   /** Lower-case hex. */
   readonly sha256: string;
+}
+
+export interface ListedBlob extends BlobFacts {
+  readonly artifactId: string;
 }
 
 export interface NewBlob extends BlobFacts {

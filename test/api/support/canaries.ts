@@ -18,6 +18,8 @@ export async function canaries(api: ApiFixture): Promise<Owned> {
     return reply.body;
   };
   const sequence = await published(api, { name: 'canary-sequence' });
+  // Where a promotion would look for it.
+  await published(api, { name: 'canary-sequence', namespace: 'default', status: 'staging' });
   const inNamespace = { tenant_id: TENANT, namespace: 'fulfilment' };
   const instances = await runsOf(api);
   const slug = 'canary-trigger';
@@ -34,7 +36,7 @@ export async function canaries(api: ApiFixture): Promise<Owned> {
   await api.call('PUT', `/tenants/${TENANT}/rate-limits/canary`, rate);
   return {
     ...instances,
-    sequences: [{ id: sequence }],
+    sequences: [{ id: sequence, name: 'canary-sequence' }],
     'routing-rules': [{ id: (await make('/routing-rules', rule)).id }],
     triggers: [{ slug }],
     cron: [{ id: schedule.id }],
@@ -63,5 +65,12 @@ async function runsOf(api: ApiFixture): Promise<Owned> {
     const body = { checkpoint_data: { of: 'canary' } };
     await api.call('POST', `/instances/${id}/checkpoints`, { body });
   }
-  return { instances: ids.map((id) => ({ id, ...more })), workers: [{ id: task.taskId }] };
+  const blob = { artifactId: 'canary', contentType: 'text/plain', size: 6, sha256: '0'.repeat(64) };
+  const bytes = new TextEncoder().encode('canary');
+  await api.store.putBlob({ tenantId: TENANT, instanceId: completed }, { ...blob, bytes });
+  return {
+    instances: ids.map((id) => ({ id, ...more })),
+    workers: [{ id: task.taskId }],
+    artifacts: [{ instance_id: completed, artifact_id: 'canary' }],
+  };
 }

@@ -1,0 +1,3 @@
+import { describeEffects } from './describe-effects.ts';
+
+describeEffects('memory');
