@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult, LambdaContext, LambdaEvent } from 'hono/aws-lambda';
-import { type AwsHost, createAwsHost } from './compose.ts';
+import type { AwsHost } from './compose.ts';
 import { type AnswerEvent, composeApi } from './compose-api.ts';
 
 /** HTTP: events of a function URL or of an API Gateway. */
@@ -13,4 +13,4 @@ export function createApiHandler(
   };
 }
 
-export const handler = createApiHandler(createAwsHost());
+export { createAwsHost } from './compose.ts';

@@ -6,9 +6,9 @@ import { createFunctionEngine, type FunctionEngine } from '../../src/engine/func
 import { buildIdOf } from '../../src/engine/handlers/build-id.ts';
 import type { HttpEffects } from '../../src/ports/effects.ts';
 import type { Log } from '../../src/ports/system.ts';
-import type { DefinedHandler } from '../../src/sdk/handler.ts';
 import { version } from '../../package.json';
 import { engineSettings, registryOf } from '../engine-settings.ts';
+import { handlersOf, type Project } from '../project.ts';
 import type { FunctionSettings } from '../settings.ts';
 
 /** What the functions of one process share: it is put together by the first event, and kept until the host ends it. */
@@ -23,8 +23,8 @@ export interface AwsParts {
 }
 
 export interface AwsHostOptions {
-  /** The user's handlers. Default: the built-in ones only. */
-  readonly handlers?: readonly DefinedHandler[];
+  /** The user's handlers: an array, or a module that exports them. Default: the built-in ones only. */
+  readonly handlers?: Project['handlers'];
   /** Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Takes the lines of the log. Default: standard error, which the host collects. */
@@ -58,7 +58,7 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
   });
   const queue = createSqsQueue({ queueUrl: settings.STEPWELL_QUEUE_URL, log, clock: systemClock });
   const effects = outboundClient(settings);
-  const registry = registryOf(settings, effects, handlers);
+  const registry = registryOf(settings, effects, handlersOf({ handlers }));
   const buildId = settings.STEPWELL_BUILD_ID ?? buildIdOf(registry.names, version);
   const engine = createFunctionEngine(
     {

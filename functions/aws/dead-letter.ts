@@ -1,4 +1,4 @@
-import { type AwsHost, createAwsHost } from './compose.ts';
+import type { AwsHost } from './compose.ts';
 import { failuresOf, type Remaining, runRecords, type SqsBatchResponse, type SqsEvent } from './records.ts';
 
 /**
@@ -18,4 +18,4 @@ export function createDeadLetterHandler(
   };
 }
 
-export const handler = createDeadLetterHandler(createAwsHost());
+export { createAwsHost } from './compose.ts';

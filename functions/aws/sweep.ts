@@ -1,5 +1,5 @@
 import { runSweep } from '../../src/engine/invocation.ts';
-import { type AwsHost, createAwsHost } from './compose.ts';
+import type { AwsHost } from './compose.ts';
 import type { Remaining } from './records.ts';
 
 /** The clock's tick: everything that time drives, and what the queue lost. The event says nothing. */
@@ -11,4 +11,4 @@ export function createSweepHandler(host: AwsHost): (event: unknown, context: Rem
   };
 }
 
-export const handler = createSweepHandler(createAwsHost());
+export { createAwsHost } from './compose.ts';

@@ -1,4 +1,4 @@
-import { type AwsHost, createAwsHost } from './compose.ts';
+import type { AwsHost } from './compose.ts';
 import { failuresOf, type Remaining, runRecords, type SqsBatchResponse, type SqsEvent } from './records.ts';
 
 /**
@@ -14,4 +14,4 @@ export function createTurnHandler(
   };
 }
 
-export const handler = createTurnHandler(createAwsHost());
+export { createAwsHost } from './compose.ts';

@@ -20,7 +20,7 @@ import { engineSettings, registryOf } from '../engine-settings.ts';
 import { sealOf } from '../seal-of.ts';
 import { readWorkerSettings, type WorkerSettings } from '../settings.ts';
 import type { WorkerEnv } from './platform.ts';
-import { draftsOf, handlersOf, type Project } from './project.ts';
+import { draftsOf, handlersOf, type Project } from '../project.ts';
 import { createWorkerLog } from './worker-log.ts';
 
 /** What the invocations of one isolate share: settings, code, and what was learned. Nothing of it is under way. */

@@ -1,6 +1,6 @@
 import { createWorkerHost } from './compose.ts';
 import { createFetch } from './fetch.ts';
-import type { Project } from './project.ts';
+import type { Project } from '../project.ts';
 import { createQueueConsumer } from './queue.ts';
 import { createScheduled } from './scheduled.ts';
 import { createWakerClass, type WakerClass } from './waker.ts';
@@ -39,6 +39,6 @@ export interface StepwellWorker {
   readonly StepwellWaker: WakerClass;
 }
 
-export type { Project } from './project.ts';
+export type { Project } from '../project.ts';
 export type { WorkerContext, WorkerEnv } from './platform.ts';
 export type { Waker, WakerClass } from './waker.ts';

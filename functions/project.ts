@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../src/core/json.ts';
-import { isJsonObject } from '../../src/core/json.ts';
-import { toJson } from '../../src/core/call-output.ts';
-import { collectHandlers } from '../../src/sdk/collect-handlers.ts';
-import type { DefinedHandler } from '../../src/sdk/handler.ts';
-import type { SequenceDraft } from '../../src/sdk/sequence-draft.ts';
+import type { JsonObject } from '../src/core/json.ts';
+import { isJsonObject } from '../src/core/json.ts';
+import { toJson } from '../src/core/call-output.ts';
+import { collectHandlers } from '../src/sdk/collect-handlers.ts';
+import type { DefinedHandler } from '../src/sdk/handler.ts';
+import type { SequenceDraft } from '../src/sdk/sequence-draft.ts';
 
 /** What a project of a user's own brings: arrays, or modules with named exports (`import * as handlers from …`). */
 export interface Project {

@@ -1,0 +1,80 @@
+import { createPgDriver } from '../../src/adapters/postgres/drivers/pg.ts';
+import { migrate } from '../../src/adapters/postgres/migrate.ts';
+import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
+import { createLog, systemClock } from '../../src/adapters/system.ts';
+import { type DraftOutcome, publishDrafts } from '../../src/engine/publish-drafts.ts';
+import { draftsOf, type Project } from '../project.ts';
+
+/** What a deployment asks for, once each: the schema before new code takes traffic, the sequences once it does. */
+export interface DeployEvent {
+  readonly action: 'migrate' | 'publish';
+}
+
+export interface DeployAnswer {
+  /** Names of the migrations that were applied. */
+  readonly migrations: readonly string[];
+  readonly sequences: readonly DraftOutcome[];
+}
+
+export interface DeployOptions {
+  /** Default: the environment of the process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Takes the lines of the log. Default: standard error, which the host collects. */
+  readonly writeLog?: (line: string) => void;
+}
+
+/**
+ * The function that a deployment calls. `STEPWELL_DATABASE_URL` is that of the owner of the schema, whom no other function
+ * knows. Rejects when something could not be applied or published, and so fails the deployment; what is there already is
+ * left alone, so it may be called any number of times.
+ */
+export function createDeployHandler(
+  project: Project,
+  options: DeployOptions = {},
+): (event: DeployEvent) => Promise<DeployAnswer> {
+  const { environment = process.env, writeLog } = options;
+  return async ({ action }) => {
+    const log = createLog({
+      level: 'info',
+      format: 'json',
+      ...(writeLog === undefined ? {} : { write: writeLog }),
+    });
+    const connectionString = directAddress(environment['STEPWELL_DATABASE_URL'] ?? '');
+    const driver = createPgDriver({ connectionString, poolSize: 1, sessionTimeouts: false });
+    try {
+      if (action === 'migrate') {
+        const migrations = await migrate(driver);
+        log.info('the schema is up to date', { applied: migrations.length });
+        return { migrations, sequences: [] };
+      }
+      const store = createPostgresStore(driver);
+      const drafts = draftsOf(project);
+      const sequences = await publishDrafts(
+        { store, clock: systemClock },
+        project.tenant ?? 'default',
+        drafts,
+      );
+      for (const { name, ...outcome } of sequences)
+        log.info('a sequence was looked at', { name, ...outcome });
+      refuseUnpublished(sequences);
+      return { migrations: [], sequences };
+    } finally {
+      await driver.close();
+    }
+  };
+}
+
+/** Neon's pooler shares connections between transactions, which the lock of migrations does not survive. */
+function directAddress(connectionString: string): string {
+  if (!URL.canParse(connectionString)) throw new Error('STEPWELL_DATABASE_URL is no URL');
+  const url = new URL(connectionString);
+  if (url.hostname.endsWith('.neon.tech')) url.hostname = url.hostname.replace(/-pooler(?=[.])/, '');
+  return url.href;
+}
+
+function refuseUnpublished(sequences: readonly DraftOutcome[]): void {
+  const refused = sequences.flatMap((sequence) =>
+    sequence.outcome === 'refused' ? [`${sequence.name}: ${sequence.problem}`] : [],
+  );
+  if (refused.length > 0) throw new Error(`sequences were not published: ${refused.join('; ')}`);
+}
