@@ -5,6 +5,7 @@ import { builtInHandlers } from '../../../src/engine/handlers/built-in.ts';
 import { createHandlerRegistry } from '../../../src/engine/handlers/registry.ts';
 import { createActivity, observed } from '../../../src/engine/streams/activity.ts';
 import type { HttpEffects } from '../../../src/ports/effects.ts';
+import type { KeyAttempt } from '../../../src/ports/store/idempotency.ts';
 import type { Store } from '../../../src/ports/store/store.ts';
 import type { Log } from '../../../src/ports/system.ts';
 import type { StoreUnderTest } from '../../store-contract/store-under-test.ts';
@@ -118,6 +119,12 @@ function trackedStore(inner: Store, time: VirtualTime): Store {
   return new Proxy(inner, {
     get: (target, name) => {
       const method = Reflect.get(target, name);
+      if (name === 'openAttempt') {
+        return async (attempt: KeyAttempt) => {
+          const stores = await time.track(target.openAttempt(attempt));
+          return { of: (scope: string) => trackedStore(stores.of(scope), time) };
+        };
+      }
       return (...args: unknown[]) => time.track(Reflect.apply(method, target, args) as Promise<unknown>);
     },
   });

@@ -1,0 +1,3 @@
+import { describeCrashedRequests } from './describe-crashed-requests.ts';
+
+describeCrashedRequests('memory');
