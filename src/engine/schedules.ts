@@ -1,6 +1,6 @@
 import { isKnownZone } from '../core/calendar/zone.ts';
 import { parseCron } from '../core/cron/expression.ts';
-import { nextOccurrence, nextOccurrences } from '../core/cron/occurrences.ts';
+import { nextOccurrence, previewOccurrences, type WallOccurrence } from '../core/cron/occurrences.ts';
 import { ok, type Result } from '../core/result.ts';
 import type { NewSchedule, ScheduleRecord, ScheduleUpdate } from '../ports/store/schedules.ts';
 import { notFound, refuse, type Refusal, type Refused } from './refusal.ts';
@@ -67,18 +67,39 @@ export async function updateSchedule(
   return refuse('conflict', `schedule ${id} is being changed by others, try again`);
 }
 
-/** The next occurrences from now, also of a schedule that is switched off ([CRON-6]). */
+export interface FirePreview {
+  readonly timezone: string;
+  readonly fires: readonly WallOccurrence[];
+}
+
+export interface PreviewPage {
+  /** The preview begins after this instant; null: now, by the clock of the database. */
+  readonly from: number | null;
+  readonly count: number;
+}
+
+/** The next occurrences of a schedule, also of one that is switched off ([CRON-6]). 404 unknown. */
 export async function previewFires(
   deps: UseCaseDeps,
   caller: Caller,
   id: string,
-  count: number,
-): Promise<Result<{ readonly timezone: string; readonly fires: readonly number[] }, Refusal>> {
+  page: PreviewPage,
+): Promise<Result<FirePreview, Refusal>> {
   const schedule = await deps.store.getSchedule(caller.tenantId, id);
-  if (schedule === null) return notFound('schedule', id);
-  const { now } = await deps.store.ping();
+  return schedule === null ? notFound('schedule', id) : previewExpression(deps, schedule, page);
+}
+
+/** The same for an expression that is not stored (dashboard.md A10); 400 for a bad expression or an unknown zone. */
+export async function previewExpression(
+  { store }: Pick<UseCaseDeps, 'store'>,
+  schedule: Pick<NewSchedule, 'cronExpr' | 'timezone'>,
+  { from, count }: PreviewPage,
+): Promise<Result<FirePreview, Refusal>> {
+  const broken = brokenRule(schedule);
+  if (broken !== null) return broken;
   const cron = parseCron(schedule.cronExpr);
-  const fires = cron.ok ? nextOccurrences(cron.value, schedule.timezone, now, count) : [];
+  const after = from ?? (await store.ping()).now;
+  const fires = cron.ok ? previewOccurrences(cron.value, schedule.timezone, after, count) : [];
   return ok({ timezone: schedule.timezone, fires });
 }
 

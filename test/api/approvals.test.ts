@@ -9,6 +9,17 @@ beforeEach(() => {
 });
 
 describe('GET /approvals', () => {
+  it('lists the most urgent first with order=deadline (dashboard.md A15)', async () => {
+    const urgent = await waitingForAnswer(api);
+    api.clock.now += 60_000;
+    const later = await waitingForAnswer(api);
+    const idsOf = async (query: string) =>
+      (await api.call('GET', `/approvals${query}`)).body.items.map((item: Body) => item.instance_id);
+    expect(await idsOf('?order=deadline')).toEqual([urgent, later]);
+    expect(await idsOf('')).toEqual([later, urgent]);
+    expect((await api.call('GET', '/approvals?order=fastest')).status).toBe(400);
+  });
+
   it('shows a gate with everything a person needs', async () => {
     const id = await waitingForAnswer(api);
     const instance = (await api.call('GET', `/instances/${id}`)).body;

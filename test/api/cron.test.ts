@@ -102,3 +102,55 @@ describe('PUT /cron/{id}', () => {
     expect((await api.call('GET', `/cron/${nextId()}/next-fires?n=x`)).status).toBe(400);
   });
 });
+
+describe('previews of fires (dashboard.md A10)', () => {
+  const preview = (given: JsonObject): Promise<Reply> => api.call('POST', '/cron/preview', { body: given });
+
+  it('say what the wall clock shows and what a clock change does to a fire', async () => {
+    const berlin = { cron_expr: '30 2 * * *', timezone: 'Europe/Berlin', n: 3 };
+    const spring = await preview({ ...berlin, from: '2027-03-27T12:00:00+01:00' });
+    expect(spring).toMatchObject({ status: 200, body: { timezone: 'Europe/Berlin' } });
+    expect(spring.body.preview).toEqual([
+      { at: '2027-03-28T01:00:00.000Z', local: '2027-03-28T03:00:00', note: 'dst_gap' },
+      { at: '2027-03-29T00:30:00.000Z', local: '2027-03-29T02:30:00', note: null },
+      { at: '2027-03-30T00:30:00.000Z', local: '2027-03-30T02:30:00', note: null },
+    ]);
+    const autumn = await preview({ ...berlin, from: '2027-10-30T12:00:00Z', n: 2 });
+    expect(autumn.body.preview).toEqual([
+      { at: '2027-10-31T00:30:00.000Z', local: '2027-10-31T02:30:00', note: 'dst_ambiguous' },
+      { at: '2027-11-01T01:30:00.000Z', local: '2027-11-01T02:30:00', note: null },
+    ]);
+    expect(autumn.body.fires).toEqual(autumn.body.preview.map(({ at }: { at: string }) => at));
+  });
+
+  it('begin now, in UTC and with five fires when nothing else is said; n is cut', async () => {
+    const { body: plain } = await preview({ cron_expr: '0 9 * * *' });
+    expect(plain).toMatchObject({ timezone: 'UTC', fires: { length: 5, 0: '2027-02-11T09:00:00.000Z' } });
+    expect((await preview({ cron_expr: '0 9 * * *', n: 1_000 })).body.fires).toHaveLength(50);
+    expect((await preview({ cron_expr: '0 9 * * *', n: -3 })).body.fires).toHaveLength(1);
+    expect((await preview({ cron_expr: '0 0 30 2 *' })).body).toMatchObject({ fires: [], preview: [] });
+  });
+
+  it.each([
+    [{}, 422, 'missing field `cron_expr`'],
+    [{ cron_expr: 'soon' }, 400, 'cron_expr'],
+    [{ cron_expr: '0 9 * * *', timezone: 'Mars/Base' }, 400, "timezone 'Mars/Base'"],
+    [{ cron_expr: '0 9 * * *', from: 'now' }, 422, 'from'],
+    [{ cron_expr: '0 9 * * *', n: 'all' }, 422, 'n'],
+  ])('of %j are refused with %i', async (given, status, fragment) => {
+    const reply = await preview(given);
+    expect(reply.status).toBe(status);
+    expect(reply.body.error).toContain(fragment);
+  });
+
+  it('of a stored schedule begin where they are asked to', async () => {
+    const { id } = (await create({ timezone: 'Europe/Lisbon' })).body;
+    const path = `/cron/${id}/next-fires?n=1&from=${encodeURIComponent('2027-03-26T12:00:00Z')}`;
+    expect((await api.call('GET', path)).body).toEqual({
+      timezone: 'Europe/Lisbon',
+      fires: ['2027-03-29T05:30:00.000Z'],
+      preview: [{ at: '2027-03-29T05:30:00.000Z', local: '2027-03-29T06:30:00', note: null }],
+    });
+    expect((await api.call('GET', `/cron/${id}/next-fires?from=later`)).status).toBe(400);
+  });
+});

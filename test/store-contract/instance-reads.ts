@@ -188,6 +188,30 @@ export function describeInstanceReads(makeStore: MakeStore): void {
     expect(page.items.map(({ instance }) => instance.id)).toEqual([older]);
   });
 
+  it('gates are listed by what times out next, those without a time-out last (dashboard.md A15)', async () => {
+    const openAt = (openedAt: number, timeoutMs: number | null) => gate({ openedAt, timeoutMs });
+    const gates = [openAt(1_000, 9_000), openAt(2_000, null), openAt(5_000, 1_000), openAt(3_000, null)];
+    const ids: string[] = [];
+    for (const open of gates) {
+      const id = await world.start();
+      const frames = [write(frame({ leaf: waitingLeaf('input', { gate: open }) }))];
+      const audit = [auditEntry('running', 'waiting')];
+      await world.apply(
+        turnOf(await world.claim(id), { frames, audit, settle: settleAs('waiting', { openWaits: 1 }) }),
+      );
+      ids.push(id);
+      await world.advance(1);
+    }
+    const inBranch = await asking(['left']);
+    const listed = async (overrides: Partial<ListGatesQuery>): Promise<readonly string[]> =>
+      (await gatesOf({ order: 'deadline', ...overrides })).items.map(({ instance }) => instance.id);
+    const byDeadline = await listed({});
+    expect(byDeadline.filter((id) => id !== inBranch)).toEqual([ids[2], ids[0], ids[3], ids[1]]);
+    expect(byDeadline).toContain(inBranch);
+    expect(await listed({ limit: 1 })).toEqual([byDeadline[0]]);
+    expect(await listed({ offset: 4 })).toEqual([byDeadline[4]]);
+  });
+
   it('gates are filtered by tenant, namespace, instance and sequence', async () => {
     const sequenceId = nextId();
     const plain = await asking(['ask']);

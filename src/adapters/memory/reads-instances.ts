@@ -204,7 +204,16 @@ export function listOpenGates(
     .filter((row) => row.state === 'waiting' || row.state === 'scheduled')
     .sort((a, b) => b.createdAt - a.createdAt || compareCodePoints(b.id, a.id))
     .flatMap((row) => gatesOf(tx, row));
+  if (query.order === 'deadline') gates.sort((a, b) => deadlineOf(a) - deadlineOf(b));
   return { items: gates.slice(query.offset, query.offset + query.limit), total: gates.length };
+}
+
+/** Gates without a time-out come last. */
+function deadlineOf({ frame }: GateItem): number {
+  const gate = frame.leaf?.gate ?? null;
+  // No difference of infinities, which is no number.
+  if (gate === null || gate.timeoutMs === null) return Number.MAX_SAFE_INTEGER;
+  return gate.openedAt + gate.timeoutMs;
 }
 
 function gatesOf(tx: Tx, row: InstanceRow): GateItem[] {

@@ -42,23 +42,31 @@ SELECT coalesce((
   WHERE c.tenant_id = i.tenant_id AND c.parent_instance_id = i.id), '[]')
 FROM stepwell.task_instances i WHERE ${OF_TENANT} AND i.id = $2`;
 
+/** When a gate times out, null for never. */
+const deadlineOf = (frame: string): string =>
+  `(${frame} #>> '{leaf,gate,openedAt}')::bigint + (${frame} #>> '{leaf,gate,timeoutMs}')::bigint`;
+
+const GATE_ORDER = 'deadline NULLS LAST, created_at DESC, id DESC, block_id, branch_index, iteration';
+
 /** Gates are few: the partial indexes hold the open ones only. OFFSET makes them the beginning of every plan. */
 const LIST_GATES = `
 WITH gates AS (
-  SELECT i.id, i.created_at, '' AS block_id, -1 AS branch_index, '' AS iteration, i.root_frame AS frame
+  SELECT i.id, i.created_at, '' AS block_id, -1 AS branch_index, '' AS iteration, i.root_frame AS frame,
+    CASE WHEN $7 THEN ${deadlineOf('i.root_frame')} END AS deadline
   FROM (SELECT * FROM stepwell.task_instances WHERE gate_opened_at IS NOT NULL OFFSET 0) i
   WHERE ${OF_TENANT} AND i.state IN ('waiting', 'scheduled')
     AND ($2::text IS NULL OR i.namespace = $2) AND ($3::uuid IS NULL OR i.id = $3)
     AND ($4::uuid IS NULL OR i.sequence_id = $4)
   UNION ALL
-  SELECT i.id, i.created_at, f.block_id, f.branch_index, f.iteration, f.frame
+  SELECT i.id, i.created_at, f.block_id, f.branch_index, f.iteration, f.frame,
+    CASE WHEN $7 THEN ${deadlineOf('f.frame')} END
   FROM (SELECT * FROM stepwell.execution_tree WHERE gate_opened_at IS NOT NULL OFFSET 0) f
   JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[f.instance_id]) AND (i.tenant_id = f.tenant_id) IS TRUE
   WHERE ${OF_TENANT} AND i.state IN ('waiting', 'scheduled')
     AND ($2::text IS NULL OR i.namespace = $2) AND ($3::uuid IS NULL OR i.id = $3)
     AND ($4::uuid IS NULL OR i.sequence_id = $4)
 ), page AS (
-  SELECT * FROM gates ORDER BY created_at DESC, id DESC, block_id, branch_index, iteration LIMIT $5 OFFSET $6
+  SELECT * FROM gates ORDER BY ${GATE_ORDER} LIMIT $5 OFFSET $6
 )
 SELECT json_build_object(
   'total', (SELECT count(*) FROM gates),
@@ -68,7 +76,7 @@ SELECT json_build_object(
       'sequenceName', coalesce((
         SELECT s.name FROM stepwell.sequences s WHERE s.id = i.sequence_id AND s.tenant_id = i.tenant_id), ''),
       'frame', json_build_object('b', p.block_id, 'n', p.branch_index, 'i', p.iteration, 'f', p.frame)
-    ) ORDER BY p.created_at DESC, p.id DESC, p.block_id, p.branch_index, p.iteration), '[]')
+    ) ORDER BY p.deadline NULLS LAST, p.created_at DESC, p.id DESC, p.block_id, p.branch_index, p.iteration), '[]')
     FROM page p JOIN stepwell.task_instances i ON i.id = p.id))`;
 
 export async function readOutputs(
@@ -148,6 +156,7 @@ export async function listOpenGates(
 ): Promise<{ readonly items: readonly GateItem[]; readonly total: number }> {
   const { tenantId, namespace, instanceId, sequenceId, limit, offset } = query;
   if ([instanceId, sequenceId].some((id) => id !== null && !isUuid(id))) return { items: [], total: 0 };
-  const params = [tenantId, namespace, instanceId, sequenceId, limit, offset];
+  const byDeadline = query.order === 'deadline';
+  const params = [tenantId, namespace, instanceId, sequenceId, limit, offset, byDeadline];
   return readGates(answerOf<GatesAnswer>(await tenantCall(driver, tenantId, LIST_GATES, params)));
 }

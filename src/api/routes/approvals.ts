@@ -7,7 +7,8 @@ const list = defineRoute({
   method: 'GET',
   path: '/approvals',
   tag: 'approvals',
-  summary: 'Gates that wait for an answer, newest instance first',
+  summary:
+    'Gates that wait for an answer, newest instance first, or with order=deadline the most urgent first',
   params: NoParameters,
   query: ApprovalQuery,
   responses: { 200: ApprovalPage },
@@ -17,6 +18,7 @@ const list = defineRoute({
       namespace: filter.namespace,
       instanceId: filter.instance_id,
       sequenceId: filter.sequence_id,
+      order: filter.order,
       limit: filter.limit,
       offset: filter.offset,
     });

@@ -1,18 +1,20 @@
 import { notFound } from '../../engine/refusal.ts';
-import { createSchedule, previewFires, updateSchedule } from '../../engine/schedules.ts';
+import { createSchedule, previewExpression, previewFires, updateSchedule } from '../../engine/schedules.ts';
 import { created, defineBodyRoute, defineRoute, noContent, okay } from '../route.ts';
 import {
   NextFires,
   NextFiresQuery,
+  PreviewBody,
   ScheduleBody,
   ScheduleBodyInput,
   ScheduleChangeBody,
   ScheduleCreated,
   ScheduleList,
   ScheduleQuery,
+  showFires,
   showSchedule,
 } from '../schemas/schedule.ts';
-import { IdPath, NoParameters, optionalTimestamp, timestamp } from '../schemas/wire-values.ts';
+import { IdPath, NoParameters, optionalTimestamp } from '../schemas/wire-values.ts';
 
 const tag = 'schedules';
 
@@ -98,11 +100,24 @@ const nextFires = defineRoute({
   query: NextFiresQuery,
   responses: { 200: NextFires },
   handle: async (deps, { caller, path, filter }) => {
-    const preview = await previewFires(deps, caller, path.id, filter.n);
-    if (!preview.ok) return preview;
-    const { timezone, fires } = preview.value;
-    return okay({ timezone, fires: fires.map(timestamp) });
+    const preview = await previewFires(deps, caller, path.id, { from: filter.from, count: filter.n });
+    return preview.ok ? okay(showFires(preview.value)) : preview;
   },
 });
 
-export const cronRoutes = [create, list, get, update, remove, nextFires];
+const preview = defineBodyRoute({
+  method: 'POST',
+  path: '/cron/preview',
+  tag,
+  summary: 'Preview the fires of an expression that is not stored',
+  params: NoParameters,
+  query: NoParameters,
+  body: PreviewBody,
+  responses: { 200: NextFires },
+  handle: async (deps, { body }) => {
+    const fires = await previewExpression(deps, body.schedule, body.page);
+    return fires.ok ? okay(showFires(fires.value)) : fires;
+  },
+});
+
+export const cronRoutes = [create, list, get, update, remove, nextFires, preview];

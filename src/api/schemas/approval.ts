@@ -39,6 +39,7 @@ export const ApprovalQuery = z.object({
   namespace: FilterParameter,
   instance_id: UuidFilter,
   sequence_id: UuidFilter,
+  order: z.enum(['newest', 'deadline']).default('newest'),
   offset: OffsetParameter,
   limit: limitParameter(100, 1000),
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ScheduleChange, ScheduleInput } from '../../engine/schedules.ts';
+import type { FirePreview, ScheduleChange, ScheduleInput } from '../../engine/schedules.ts';
 import { OVERLAP_POLICIES, type ScheduleRecord } from '../../ports/store/schedules.ts';
 import {
   CountParameter,
@@ -11,6 +11,7 @@ import {
   optionalTimestamp,
   Timestamp,
   timestamp,
+  TimestampInput,
   Uuid,
 } from './wire-values.ts';
 
@@ -87,12 +88,54 @@ export const ScheduleQuery = z.object({
   limit: limitParameter(100, 1000),
 });
 
+const STANDARD_FIRES = 5;
 const MOST_FIRES = 50;
-/** `n` is cut to 1 to 50. */
+const cutFires = (count: number): number => Math.min(Math.max(count, 1), MOST_FIRES);
+
+/** `n` is cut to 1 to 50; fires come after `from`, which is now when it is absent. */
 export const NextFiresQuery = z.object({
-  n: CountParameter.transform((count) => Math.min(Math.max(count, 1), MOST_FIRES)).default(5),
+  n: CountParameter.transform(cutFires).default(STANDARD_FIRES),
+  from: FilterParameter.pipe(TimestampInput.nullable()),
 });
-export const NextFires = z.object({ timezone: z.string(), fires: z.array(Timestamp) });
+
+/** Body of `POST /cron/preview` (dashboard.md A10). */
+export const PreviewBody = z
+  .object({
+    cron_expr: z.string(),
+    timezone: optional(z.string()),
+    from: optional(TimestampInput),
+    n: optional(z.int()),
+  })
+  .transform((body) => ({
+    schedule: { cronExpr: body.cron_expr, timezone: body.timezone ?? 'UTC' },
+    page: { from: body.from, count: cutFires(body.n ?? STANDARD_FIRES) },
+  }));
+
+export const NextFires = z.object({
+  timezone: z.string(),
+  fires: z.array(Timestamp),
+  /** The same with what a clock on the wall shows, and what is odd about it: `dst_gap` or `dst_ambiguous`. */
+  preview: z.array(
+    z.object({
+      at: Timestamp,
+      local: z.string(),
+      note: z.enum(['dst_gap', 'dst_ambiguous']).nullable(),
+    }),
+  ),
+});
+
+export function showFires({ timezone, fires }: FirePreview): z.infer<typeof NextFires> {
+  return {
+    timezone,
+    fires: fires.map(({ at }) => timestamp(at)),
+    preview: fires.map(({ at, localMs, note }) => ({
+      at: timestamp(at),
+      // Local times are written without an offset.
+      local: timestamp(localMs).slice(0, 'YYYY-MM-DDTHH:MM:SS'.length),
+      note,
+    })),
+  };
+}
 
 export function showSchedule(schedule: ScheduleRecord): z.infer<typeof ScheduleBody> {
   return {

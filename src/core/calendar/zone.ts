@@ -59,6 +59,13 @@ export function firstInstantOf(localMs: number, zone: string): number {
   return after;
 }
 
+/** True when a clock that is set back shows this local time twice. */
+export function isShownTwice(localMs: number, zone: string): boolean {
+  const before = localMs - offsetAt(localMs - MS_OF_DAY, zone);
+  const after = localMs - offsetAt(localMs + MS_OF_DAY, zone);
+  return before !== after && [before, after].every((at) => localMsAt(at, zone) === localMs);
+}
+
 /** True for a name of the IANA data that this platform knows; an offset such as `+01:00` is no zone. */
 export function isKnownZone(zone: string): boolean {
   return /^[A-Za-z]/.test(zone) && makeFormatter(zone) !== null;

@@ -1,4 +1,4 @@
-import { firstInstantOf, localMsAt, MS_OF_DAY } from '../calendar/zone.ts';
+import { firstInstantOf, isShownTwice, localMsAt, MS_OF_DAY } from '../calendar/zone.ts';
 import { civilFromDays, daysFromCivil, weekdayOfDays } from '../expressions/civil-time.ts';
 import type { CronExpression } from './expression.ts';
 
@@ -18,19 +18,31 @@ export function nextOccurrence(cron: CronExpression, zone: string, afterMs: numb
   return local === null ? null : firstInstantOf(local, zone);
 }
 
+/** An occurrence with what a clock on the wall of its zone shows. */
+export interface WallOccurrence {
+  readonly at: number;
+  /** As milliseconds since 1970-01-01T00:00:00 local. */
+  readonly localMs: number;
+  /** `dst_gap`: the clock skips the local time that fits, and this is the first instant after it. `dst_ambiguous`: the clock shows it twice, and this is the first time. */
+  readonly note: 'dst_gap' | 'dst_ambiguous' | null;
+}
+
 /** The next `count` occurrences after an instant; fewer when the schedule ends before. */
-export function nextOccurrences(
+export function previewOccurrences(
   cron: CronExpression,
   zone: string,
   afterMs: number,
   count: number,
-): readonly number[] {
-  const found: number[] = [];
-  let last: number | null = afterMs;
+): readonly WallOccurrence[] {
+  const found: WallOccurrence[] = [];
+  let last = afterMs;
   while (found.length < count) {
-    last = nextOccurrence(cron, zone, last);
-    if (last === null) break;
-    found.push(last);
+    const wanted = nextLocalTime(cron, firstLocalAfter(zone, last));
+    if (wanted === null) break;
+    last = firstInstantOf(wanted, zone);
+    const localMs = localMsAt(last, zone);
+    const twice = isShownTwice(wanted, zone) ? 'dst_ambiguous' : null;
+    found.push({ at: last, localMs, note: localMs === wanted ? twice : 'dst_gap' });
   }
   return found;
 }

@@ -27,7 +27,7 @@ export interface ReadStore {
   /** The journal ([AUD-2]), newest first. */
   listJournal(tenantId: string | null, id: string, limit: number): Promise<readonly JournalRow[] | null>;
   listLogs(tenantId: string | null, id: string, limit: number): Promise<readonly StepLogLine[] | null>;
-  /** Instances in `waiting` or `scheduled` that have an open gate, newest first, with their frames. */
+  /** Open gates of instances in `waiting` or `scheduled`, with their frames. */
   listOpenGates(
     query: ListGatesQuery,
   ): Promise<{ readonly items: readonly GateItem[]; readonly total: number }>;
@@ -127,6 +127,8 @@ export interface ListGatesQuery {
   readonly namespace: string | null;
   readonly instanceId: string | null;
   readonly sequenceId: string | null;
+  /** Absent: newest instance first. `deadline`: the gate that times out next first, those without a time-out last. */
+  readonly order?: 'newest' | 'deadline';
   readonly limit: number;
   readonly offset: number;
 }
