@@ -90,6 +90,18 @@ describe('going back during a pause', () => {
     expect(calledBy(run, 2)).toEqual(['w@f:0', 'w@f:1']);
   });
 
+  it('is refused for an item whose rows are not kept, and says so (20.2) [EACH-7]', async () => {
+    const each = forEach('f', 'ys', [step('a'), task('b')], { concurrency: 2, retain_iterations: 1 });
+    const { world } = await playOnce({
+      blocks: pausable([each]),
+      data: { ys: [1, 2, 3] },
+      on: { b: byPass(reported(10), reported(20), reported(1000)) },
+      events: [signal(500, 'pause')],
+      untilMs: 600,
+    });
+    expect(await resumeNow(world, { block: 'b', iteration: 'f:0' })).toBe('not_retained');
+  });
+
   it('begins a branch again that had won the race around the block and did not know it [OP-5]', async () => {
     const { world } = await playOnce({
       blocks: pausable([race('r', [[task('a')], [task('b')]])]),
@@ -105,18 +117,28 @@ describe('going back during a pause', () => {
   });
 });
 
-describe('a list that has failed in a run that goes on beside it', () => {
-  it('is run to its end after a retry, although blocks were injected meanwhile [OP-1] [OP-10]', async () => {
-    const injects = { check: (plan: Plan) => checkInjection(plan, [pure('late')], null) };
+describe('blocks that are injected while branches run side by side', () => {
+  const injects = { check: (plan: Plan) => checkInjection(plan, [pure('late')], null) };
+  const injecting = (takesMs: number): Answer => ({ ok: true, output: null, writes: [], takesMs, injects });
+
+  it('leave the rest of a list that had failed for its retry [OP-1] [OP-10]', async () => {
     const run = await play({
       blocks: [parallel('p', [[step('bad'), step('next')], [step('beside')]])],
-      on: {
-        bad: byRun(fails('no'), ok()),
-        beside: { ok: true, output: null, writes: [], takesMs: 100, injects },
-      },
+      on: { bad: byRun(fails('no'), ok()), beside: injecting(100) },
       events: [retryAt(1000)],
     });
     expect(run.state).toBe('completed');
     expect(run.called).toEqual(['bad', 'beside', 'bad', 'next', 'late']);
+  });
+
+  it('leave the trace of an attempt that is under way where it is [INT-2] [OP-12]', async () => {
+    // The step beside asks a limit, so the intent of the other one is committed first, and its trace with it.
+    const run = await play({
+      blocks: [parallel('p', [[step('a')], [step('b', { rate_limit_key: 'mail' }), pure('m')]])],
+      members: { interceptors: { before_step: { handler: 'effect:trace' } } },
+      on: { a: ok(null, { takesMs: 1000 }), m: injecting(0) },
+    });
+    expect(run.state).toBe('completed');
+    expect(run.rows.filter(({ blockId }) => blockId === '_interceptor:before:a')).toHaveLength(1);
   });
 });

@@ -44,7 +44,7 @@ function detailOf(fold: Fold, block: Block, iteration: string): FrameDetail | nu
 export function whyNotReached(stand: Stand, target: Target): Refused | null {
   for (const level of target.levels) {
     const problem =
-      inList(stand, target, level) ?? (level.owner === null ? null : inOwner(stand, target, level));
+      (level.owner === null ? null : inOwner(stand, target, level)) ?? inList(stand, target, level);
     if (problem !== null) return problem;
   }
   return null;

@@ -9,11 +9,19 @@ import { hasBegun } from './has-begun.ts';
 export type Status =
   | { readonly kind: 'done' }
   /** Stands at the cursor: it is worked on, or the list has ended with it. */
-  | { readonly kind: 'current'; readonly state: Frame['state']; readonly leaf: Leaf | null }
+  | {
+      readonly kind: 'current';
+      readonly state: Frame['state'];
+      readonly leaf: Leaf | null;
+      readonly notes: Notes;
+    }
   /** Has not begun; `leaf` is what it keeps of an earlier run. */
   | { readonly kind: 'pending'; readonly leaf: Leaf | null }
   /** Stands behind what has failed or was cut short, and is over with it; a retry runs it after that ([LIST-3]). */
   | { readonly kind: 'rest' };
+
+/** What a frame remembers of the block at its cursor goes with the block, also to another branch. */
+type Notes = Pick<Frame, 'traced' | 'unknown'>;
 
 export type Statuses = ReadonlyMap<string, Status>;
 
@@ -43,9 +51,14 @@ export function statusesOf(draft: Draft, frame: Frame, restarts: boolean): Statu
 
 function statusAtCursor(draft: Draft, frame: Frame, block: Block, restarts: boolean): Status {
   const { leaf, state } = frame;
-  if (state !== 'open') return { kind: 'current', state, leaf };
+  const current: Status = { kind: 'current', state, leaf, notes: notesOf(frame) };
+  if (state !== 'open') return current;
   if (restarts && frame.detail.kind === 'root') return { kind: 'pending', leaf };
-  return hasBegun(draft, frame, block) ? { kind: 'current', state, leaf } : { kind: 'pending', leaf: null };
+  return hasBegun(draft, frame, block) ? current : { kind: 'pending', leaf: null };
+}
+
+function notesOf({ traced, unknown }: Frame): Notes {
+  return { ...(traced === undefined ? {} : { traced }), ...(unknown === undefined ? {} : { unknown }) };
 }
 
 /** A list of the new plan as a frame works on it. */
@@ -54,6 +67,7 @@ export interface Placed {
   readonly leaf: Leaf | null;
   readonly state: Frame['state'];
   readonly order: Frame['order'] | null;
+  readonly notes: Notes;
   /** Every block of it is over. */
   readonly isOver: boolean;
 }
@@ -72,11 +86,14 @@ export function placeIn(list: readonly Block[], statuses: Statuses): Placed {
   const held = heldOf(list, statuses);
   const { cursor, order } = standIn(list, { done, current, held });
   const isOver = list.length > 0 && done.size === list.length;
-  if (at?.kind === 'current') return { cursor, order, leaf: at.leaf, state: at.state, isOver };
+  if (at?.kind === 'current') {
+    const { leaf, state, notes } = at;
+    return { cursor, order, leaf, state, notes, isOver };
+  }
   const isNext = held !== null && nextOf(list, done)?.id === held.blockId;
-  if (!isNext) return { cursor, order, leaf: null, state: 'open', isOver };
+  if (!isNext) return { cursor, order, leaf: null, state: 'open', notes: {}, isOver };
   const kept = standIn(list, { done, current, held: null });
-  return { cursor: kept.cursor, order: kept.order, leaf: held.leaf, state: 'open', isOver };
+  return { cursor: kept.cursor, order: kept.order, leaf: held.leaf, state: 'open', notes: {}, isOver };
 }
 
 function heldOf(list: readonly Block[], statuses: Statuses): Standing['held'] {

@@ -50,9 +50,16 @@ export function placeList(
 
 /** A frame with what was worked out for its list. */
 export function framed(frame: Frame, placed: Placed): Frame {
-  const { order: _, ...rest } = frame;
-  const { cursor, leaf, state, order } = placed;
-  return { ...rest, cursor, leaf, state, ...(order === null || order === undefined ? {} : { order }) };
+  const { order: _order, traced: _traced, unknown: _unknown, ...rest } = frame;
+  const { cursor, leaf, state, notes, order } = placed;
+  return {
+    ...rest,
+    cursor,
+    leaf,
+    state,
+    ...notes,
+    ...(order === null || order === undefined ? {} : { order }),
+  };
 }
 
 export function addFrame(mapping: Mapping, frame: Frame): void {
