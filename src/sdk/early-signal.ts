@@ -1,8 +1,6 @@
+import { earlyStopMs } from '../core/early-stop.ts';
 import type { StepCall } from '../ports/step-handler.ts';
 import type { Clock } from '../ports/system.ts';
-
-/** The margin before the deadline: a tenth of the time the call has, at most this. */
-const MAX_MARGIN_MS = 1000;
 
 /**
  * A signal that fires with the call's own, and by itself a margin before the call is cut off, so that the handler can
@@ -18,7 +16,7 @@ export function earlySignal(
   else call.signal.addEventListener('abort', follow, { once: true });
   const remainingMs = Math.max(0, call.remainingTimeMs());
   const cancelTimer = Number.isFinite(remainingMs)
-    ? clock.after(remainingMs - Math.min(MAX_MARGIN_MS, remainingMs / 10), () => {
+    ? clock.after(remainingMs - earlyStopMs(remainingMs), () => {
         controller.abort(new DOMException('the time of this step is nearly used up', 'TimeoutError'));
       })
     : () => undefined;

@@ -121,8 +121,10 @@ describe('self_modify (handlers.md 8.1)', () => {
     expect(outputs['m']).toMatchObject({
       dry_run: true,
       handler: 'self_modify',
-      _self_modify: true,
+      would: { inject_count: 1, position: null },
+      _self_modify: false,
       injected_count: 0,
+      would_inject: 1,
     });
     expect(await treeOf(engine, id)).toEqual({ m: 'completed' });
     const broken = await engine.start(await engine.publish([modify('m', [step('m', 'quick')])]), {

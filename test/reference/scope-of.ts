@@ -61,7 +61,7 @@ export function templateScope(instance: Instance, node: TreeNode): Scope {
   if (!isJsonObject(scope.data)) {
     return { ...withoutError(scope), config, data: fields.length > 0 ? scope.data : {} };
   }
-  const items = new Map([...scope.items].filter(([name]) => fields.includes(name)));
+  const items = new Map([...scope.items].map(([name, item]) => [name, fields.includes(name) ? item : null]));
   const data = jsonObject(Object.entries(scope.data).filter(([key]) => fields.includes(key)));
   return { ...(fields.includes('_error') ? scope : withoutError(scope)), config, data, items };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pure, step, task } from './support/blocks.ts';
+import { forEach, pure, step, task } from './support/blocks.ts';
 import { play } from './support/play.ts';
 import { ok } from './support/script.ts';
 
@@ -62,6 +62,25 @@ describe('context_access', () => {
       config: { k: 1 },
     });
     expect(run.calls.at(-1)?.params).toEqual({ a: null, b: 2, k: null, x: 'x', i: run.instance.id, r: null });
+  });
+
+  it('the item of a for_each that is not listed is null, by its own name too [ACC-4] [TPL-2]', async () => {
+    const params = { root: '{{item}}', key: '{{data.item}}', inner: '{{item.x}}' };
+    const run = await play({
+      blocks: [
+        forEach('f', 'list', [
+          pure('hidden', { context_access: { data: { fields: ['list'] } }, params }),
+          pure('listed', { context_access: { data: { fields: ['item'] } }, params }),
+        ]),
+      ],
+      data: { list: [{ x: 1 }], item: 'stored' },
+    });
+    expect(run.state).toBe('completed');
+    expect(run.calls.map((call) => call.params)).toEqual([
+      { root: null, key: null, inner: null },
+      { root: { x: 1 }, key: { x: 1 }, inner: 1 },
+    ]);
+    expect(run.calls[0]?.context.data).toEqual({ list: [{ x: 1 }] });
   });
 
   it('gives worker tasks the same view [ACC-4]', async () => {

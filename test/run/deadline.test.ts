@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { gate, loop, sleep, step, task, tries, tryCatch } from './support/blocks.ts';
-import { type Played, play } from './support/play.ts';
-import { answerAt, byAttempt, byRun, ok, reportAt, retryAt, retryably, signal } from './support/script.ts';
+import { type Played, play, playOnce } from './support/play.ts';
+import {
+  type Answer,
+  answerAt,
+  byAttempt,
+  byRun,
+  ok,
+  reportAt,
+  retryAt,
+  retryably,
+  signal,
+} from './support/script.ts';
 
 const breaches = (run: Played): unknown[] =>
   run.rows.filter((row) => row.kind === 'breach').map((row) => [row.blockId, row.attempt, row.output]);
@@ -56,6 +66,23 @@ describe('deadline', () => {
       events: [retryAt(9000)],
     });
     expect([run.state, breaches(run)]).toEqual(['completed', []]);
+  });
+
+  it('is breached by a handler that stops when it hears that its time is nearly used up [DL-2] [DL-3]', async () => {
+    const stops = (takesMs: number): Answer => retryably('stopped', { code: 'TIMEOUT', takesMs });
+    const run = await play({
+      blocks: [step('x', { deadline: 1000, on_deadline_breach: { handler: 'tell' } })],
+      on: { x: stops(901) },
+    });
+    expect(breaches(run)).toEqual(breached('x'));
+    expect(run.instance.failure?.error['code']).toBe('DEADLINE_EXCEEDED');
+    const sooner = await playOnce({ blocks: [step('x', { deadline: 1000 })], on: { x: stops(850) } });
+    expect([breaches(sooner), sooner.instance.failure?.error['code']]).toEqual([[], 'TIMEOUT']);
+    const timedOut = await playOnce({
+      blocks: [step('x', { deadline: 1000, timeout: 950 })],
+      on: { x: stops(901) },
+    });
+    expect([breaches(timedOut), timedOut.instance.failure?.error['code']]).toEqual([[], 'TIMEOUT']);
   });
 
   it('leaves no breach row for a step that ends in time, and keeps its ordinary failures [DL-4]', async () => {

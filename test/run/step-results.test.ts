@@ -6,6 +6,15 @@ import { byAttempt, fails, ok, reportAt, retryably, signal } from './support/scr
 const failure = (run: { readonly instance: { readonly failure: unknown } }): unknown => run.instance.failure;
 
 describe('results', () => {
+  it('params whose only template is null are null for the handler, absent ones are an object [TPL-1] 2.3', async () => {
+    for (const make of [step, pure, task]) {
+      const run = await play({ blocks: [make('a', { params: '{{data.none}}' }), make('b')] });
+      expect(run.calls.map(({ params }) => params).slice(0, 1)).toEqual([null]);
+    }
+    const run = await play({ blocks: [step('b')] });
+    expect(run.calls.map(({ params }) => params)).toEqual([{}]);
+  });
+
   it('does not merge the result of an in-process step into data [DISP-3]', async () => {
     const run = await play({ blocks: [step('a')], on: { a: ok({ x: 1 }) } });
     expect(run.instance.data).toEqual({});

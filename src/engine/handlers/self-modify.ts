@@ -16,8 +16,9 @@ export const selfModifyHandler: StepHandler = {
   checkParams,
   dryRun: ({ params }) => {
     const { blocks, position } = injectionOf(params);
-    const stub = { dry_run: true, handler: NAME, would: { blocks, position } };
-    return inject(params, { ...stub, ...resultOf(params, 0) });
+    const would = { inject_count: blocks.length, position };
+    const result = { ...resultOf(params, 0), _self_modify: false, would_inject: blocks.length };
+    return inject(params, { dry_run: true, handler: NAME, would, ...result });
   },
   run: ({ params }) => inject(params, resultOf(params, injectionOf(params).blocks.length)),
 };

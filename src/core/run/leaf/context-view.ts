@@ -49,9 +49,9 @@ export function viewScope(draft: Draft, place: Place, block: StepBlock, attempt:
 export function viewScopeOf(draft: Draft, full: Scope, block: StepBlock, attempt: number): Scope {
   if (block.context_access === undefined) return full;
   const view = viewOf(draft, full, block, attempt);
-  const items = new Map(
-    [...full.items].filter(([name]) => isJsonObject(view.data) && Object.hasOwn(view.data, name)),
-  );
+  // A name that is bound stays a root, so that what may not be seen is null and no mistake of the author.
+  const seen = (name: string): boolean => isJsonObject(view.data) && Object.hasOwn(view.data, name);
+  const items = new Map([...full.items].map(([name, item]) => [name, seen(name) ? item : null]));
   // `_error` needs no overlay: where it may be seen, the view already holds it.
   const { error: _, ...rest } = full;
   return { ...rest, data: view.data, config: view.config, runtime: view.runtime, items };

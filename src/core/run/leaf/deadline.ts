@@ -1,4 +1,5 @@
 import type { StepBlock } from '../../definition/document.ts';
+import { earlyStopMs } from '../../early-stop.ts';
 import { resolveTemplates } from '../../expressions/template.ts';
 import type { Failure } from '../../failure.ts';
 import { type Json, type JsonObject, isJsonObject, mergeObjects } from '../../json.ts';
@@ -24,14 +25,17 @@ export function isBreached(draft: Draft, leaf: Leaf): boolean {
   return leaf.deadlineAt !== undefined && draft.env.now >= leaf.deadlineAt;
 }
 
-/** True when a failure is the deadline's doing: it has passed, or it cut the attempt off ([DL-2]). */
+/**
+ * True when a failure is the deadline's doing: it has passed, or it cut the attempt off ([DL-2]). A handler that stops as
+ * soon as its signal fires answers a little before that.
+ */
 export function isDeadlinesDoing(draft: Draft, block: StepBlock, leaf: Leaf, failure: Failure): boolean {
   if (leaf.deadlineAt === undefined) return false;
   if (isBreached(draft, leaf)) return true;
   const timeoutMs = block.timeout ?? draft.env.defaultsOf(block.handler).timeoutMs;
   const timesOutAt = (leaf.dispatchedAt ?? 0) + (timeoutMs ?? Number.POSITIVE_INFINITY);
   const cutOff = failure.code === 'TIMEOUT' && timesOutAt > leaf.deadlineAt;
-  return cutOff && draft.env.now >= leaf.deadlineAt - CLOCK_TOLERANCE_MS;
+  return cutOff && draft.env.now >= leaf.deadlineAt - earlyStopMs(block.deadline ?? 0) - CLOCK_TOLERANCE_MS;
 }
 
 /** The bound of an attempt: its timeout, or what is left until the deadline. */

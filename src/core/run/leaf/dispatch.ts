@@ -71,7 +71,7 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
   if (!resolved.ok) {
     return failLeaf(draft, place, leaf, templateError(resolved.error.message));
   }
-  const params = resolved.value ?? {};
+  const params = resolved.value;
   switch (cached.kind) {
     case 'broken':
       return failLeaf(draft, place, leaf, templateError(cached.message));
