@@ -1,0 +1,156 @@
+import type { Readable } from 'node:stream';
+import { Miniflare, type Request as WorkerRequest, Response as WorkerResponse } from 'miniflare';
+import { unstable_getMiniflareWorkerOptions as optionsOf } from 'wrangler';
+import type { CloudflareProject } from './cloudflare-project.ts';
+
+export interface WorkerSetup {
+  readonly project: Pick<CloudflareProject, 'bundle' | 'configPath'>;
+  /** A database of the stand-in of Neon, and where that listens. */
+  readonly databaseUrl: string;
+  readonly neonEndpoint: string;
+  /** Where requests to other hosts than Neon's end, by host name; the others fail. */
+  readonly hosts?: Readonly<Record<string, string>>;
+  readonly variables?: Readonly<Record<string, string>>;
+  /**
+   * Who stands between the queue's producer and its consumer: `unreliable` loses, doubles and delays messages, `idle` loses
+   * them all. Default: nobody.
+   */
+  readonly postman?: 'unreliable' | 'idle';
+}
+
+/** The deployed Worker in the real runtime, with its queues, its cron trigger and its Durable Object. */
+export interface RunningWorker {
+  readonly url: string;
+  readonly call: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ) => Promise<Answer>;
+  readonly cron: () => Promise<unknown>;
+  /** Hands messages to the consumer of a queue; answers which of them are to come again. */
+  readonly deliver: (queue: string, bodies: readonly string[]) => Promise<readonly string[]>;
+  /** What any other invocation may ask of the waker. */
+  readonly waker: (path: string) => Promise<string>;
+  /** What the postman did to how many messages. */
+  readonly fates: () => Promise<Record<string, number>>;
+  readonly close: () => Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: ReturnType<typeof JSON.parse>;
+}
+
+/** As Neon writes it; the Worker knows no other database. */
+const NEON_URL = 'postgres://app:secret@ep-still-lake-123456.eu-central-1.aws.neon.tech/stepwell';
+const MAIN = 'stepwell';
+
+export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
+  const mf = new Miniflare({
+    workers: workersOf(setup),
+    // What the Worker logs would fill the report of the tests.
+    handleRuntimeStdio: (stdout: Readable, stderr: Readable) => {
+      stdout.resume();
+      stderr.resume();
+    },
+  });
+  const url = (await mf.ready).origin;
+  return {
+    url,
+    async call(method, path, body, headers = {}) {
+      const answer = await fetch(`${url}${path}`, {
+        method,
+        headers: { 'x-tenant-id': 'default', 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await answer.text();
+      return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
+    },
+    cron: async () => (await mf.getWorker(MAIN)).scheduled({ cron: '17 */6 * * *' }),
+    async deliver(queue, bodies) {
+      const worker = await mf.getWorker(MAIN);
+      const sent = bodies.map((body, index) => ({
+        id: `m${index}`,
+        timestamp: new Date(0),
+        attempts: 1,
+        body,
+      }));
+      const { retryMessages } = await worker.queue(queue, sent);
+      return retryMessages.map(({ msgId }) => msgId);
+    },
+    async waker(path) {
+      const namespace = await mf.getDurableObjectNamespace('STEPWELL_WAKER', MAIN);
+      const stub = namespace.get(namespace.idFromName('waker'));
+      return (await stub.fetch(`https://waker/${path}`, { method: 'POST' })).text();
+    },
+    async fates() {
+      const answer = await (await mf.getWorker('postman')).fetch('https://postman/');
+      return JSON.parse(await answer.text());
+    },
+    close: () => mf.dispose(),
+  };
+}
+
+type Workers = Extract<ConstructorParameters<typeof Miniflare>[0], { readonly workers: unknown }>['workers'];
+
+function workersOf({ project, variables, postman, ...setup }: WorkerSetup): Workers {
+  const { workerOptions } = optionsOf(project.configPath);
+  const main = {
+    ...workerOptions,
+    name: MAIN,
+    modules: [{ type: 'ESModule' as const, path: 'index.js', contents: project.bundle }],
+    bindings: { STEPWELL_DATABASE_URL: NEON_URL, ...variables },
+    outboundService: (request: WorkerRequest) => outside(setup, request),
+  };
+  if (postman === undefined) return [main];
+  return [
+    { ...main, queueProducers: { STEPWELL_TURNS: { queueName: 'wire' } } },
+    postmanWorker(postman === 'idle' ? 'lost' : POSTMAN_WAYS),
+  ];
+}
+
+/** The internet as the Worker sees it: Neon's HTTP endpoint, and the hosts of the test. */
+async function outside(
+  setup: Pick<WorkerSetup, 'databaseUrl' | 'neonEndpoint' | 'hosts'>,
+  request: WorkerRequest,
+): Promise<WorkerResponse> {
+  const { hostname, pathname } = new URL(request.url);
+  const headers = new Headers([...request.headers]);
+  const isNeon = hostname === 'api.eu-central-1.aws.neon.tech' && pathname === '/sql';
+  if (isNeon) headers.set('neon-connection-string', setup.databaseUrl);
+  const origin = setup.hosts?.[hostname];
+  if (!isNeon && origin === undefined) return new WorkerResponse('no such host', { status: 530 });
+  const body = request.method === 'GET' ? {} : { body: await request.text() };
+  const target = isNeon ? setup.neonEndpoint : `${origin}${pathname}`;
+  const answer = await fetch(target, { method: request.method, headers, redirect: 'manual', ...body });
+  return new WorkerResponse(await answer.text(), { status: answer.status, headers: [...answer.headers] });
+}
+
+/** What becomes of one message after the other. */
+const POSTMAN_WAYS = 'sent sent lost sent late sent doubled';
+
+function postmanWorker(ways: string) {
+  return {
+    name: 'postman',
+    modules: true as const,
+    compatibilityDate: '2026-03-01',
+    queueConsumers: { wire: { maxBatchTimeout: 0 } },
+    queueProducers: { TURNS: { queueName: 'stepwell-turns' } },
+    script: `
+      const ways = '${ways}'.split(' ');
+      const fates = { sent: 0, lost: 0, late: 0, doubled: 0 };
+      let count = 0;
+      export default {
+        fetch: () => Response.json(fates),
+        async queue({ messages }, { TURNS }) {
+          for (const { body } of messages) {
+            const way = ways[count++ % ways.length];
+            fates[way] += 1;
+            const copies = { sent: [0], lost: [], late: [1], doubled: [0, 0] }[way];
+            for (const delaySeconds of copies) await TURNS.send(body, { contentType: 'text', delaySeconds });
+          }
+        },
+      };`,
+  };
+}
