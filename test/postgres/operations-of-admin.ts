@@ -1,3 +1,4 @@
+import type { KeyReservation } from '../../src/ports/store/idempotency.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import type { Claim } from '../../src/ports/store/turn.ts';
 import { TENANT, newInstance, nextId, task, turnOf } from '../support/turn-builder.ts';
@@ -25,7 +26,16 @@ INSERT INTO stepwell.routing_rules (id, tenant_id, handler_name, queue_override,
 SELECT gen_random_uuid(), CASE WHEN n % 2 = 0 THEN '${TENANT}' ELSE 'big-1' END, 'handler-' || n, 'q', n, true, now(), now()
 FROM generate_series(1, 20000) n;
 INSERT INTO stepwell.worker_commands (id, worker_id, command, payload, created_at)
-SELECT gen_random_uuid(), 'worker-' || n, 'ping', 'null', now() FROM generate_series(1, 20000) n;`;
+SELECT gen_random_uuid(), 'worker-' || n, 'ping', 'null', now() FROM generate_series(1, 20000) n;
+INSERT INTO stepwell.idempotency_keys (tenant_id, key_hash, fingerprint, seed, attempt, answer_status, expires_at)
+SELECT 'big-' || n % 50, 'key-' || n, 'print', gen_random_uuid(), 1, 200, now() + interval '1 s' * (n - 50)
+FROM generate_series(1, 20000) n;
+INSERT INTO stepwell.idempotency_calls (seed, scope, name, n, tenant_id, result)
+SELECT k.seed, '', 'name', n, k.tenant_id, '[]' FROM stepwell.idempotency_keys k, generate_series(1, 2) n;`;
+
+function reservation(keyHash: string): KeyReservation {
+  return { tenantId: 'big-0', keyHash, fingerprint: 'print', seed: nextId(), leaseMs: 1000 };
+}
 
 /** One call of each operation of senders and administrators. */
 export function operationsOfAdmin(
@@ -66,6 +76,21 @@ export function operationsOfAdmin(
     ['the first pins of all', () => store.listVersionPins(null, 10)],
     ['the commands of a worker', () => store.listCommands(null, 'worker-9', 10)],
     ['a sign of life of a node', () => store.heartbeatNode(nextId(), 'north', 120_000)],
+    ['a request whose key is known', () => store.reserveKey(reservation('key-8000'))],
+    [
+      'a request with a key, carried out',
+      async () => {
+        const { tenantId, keyHash } = reservation('new');
+        const reserved = await store.reserveKey(reservation('new'));
+        if (reserved.status !== 'taken') throw new Error(reserved.status);
+        const attempt = { tenantId, keyHash, seed: reserved.seed, number: 2 };
+        await (await store.openAttempt(attempt)).of('').addCheckpoint({
+          ...{ tenantId: held.tenantId, instanceId: held.instanceId, id: nextId(), data: null },
+        });
+        await store.finishAttempt(attempt, { status: 201, type: null, body: null });
+        await store.releaseAttempt(attempt);
+      },
+    ],
     [
       'a start under a plan',
       () =>
