@@ -28,7 +28,9 @@ export function scanReferences(text: string): readonly Reference[] {
     const segments = path.split(/[.[\]]+/).filter((segment) => segment !== '');
     if (!isRoot(root) || segments.length === 0) return [];
     const end = match.index + written.length;
-    return [{ root, segments, text: written, hasFallback: pipes.nextFrom(end) < closes.nextFrom(end) }];
+    const close = closes.nextFrom(end);
+    const hasFallback = close !== null && (pipes.nextFrom(end) ?? close) < close;
+    return [{ root, segments, text: written, hasFallback }];
   });
 }
 
@@ -36,14 +38,14 @@ function isRoot(word: string | undefined): word is ReferenceRoot {
   return word === 'outputs' || word === 'data' || word === 'state' || word === 'config';
 }
 
-/** Where a mark stands, asked from left to right: each place is passed once. */
-function placesOf(text: string, mark: RegExp): { nextFrom(index: number): number } {
+/** Where a mark stands next, asked from left to right: each place is passed once. */
+function placesOf(text: string, mark: RegExp): { nextFrom(index: number): number | null } {
   const places = text.matchAll(mark);
   let next = places.next();
   return {
     nextFrom: (index) => {
       while (next.done !== true && next.value.index < index) next = places.next();
-      return next.done === true ? Number.POSITIVE_INFINITY : next.value.index;
+      return next.done === true ? null : next.value.index;
     },
   };
 }

@@ -54,7 +54,8 @@ function top(planning: Planning, name: string, shape: TypeShape, prefix: string)
     define(planning, name, shape.members, prefix);
     return;
   }
-  const target = fieldType(planning, shape, typeName(prefix, 'Item'));
+  // The element of a list adds to the name itself.
+  const target = fieldType(planning, shape, shape.kind === 'list' ? prefix : typeName(prefix, 'Value'));
   planning.definitions.push({ kind: 'alias', name, target });
 }
 

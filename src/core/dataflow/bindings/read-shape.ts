@@ -5,6 +5,7 @@ import {
   ANYTHING,
   bothOf,
   NOTHING,
+  type Pay,
   type RecordMember,
   recordOf,
   type TypeShape,
@@ -53,12 +54,13 @@ export function readShape(schema: Json, budget: RenderBudget): TypeShape | null 
   return reading.isTooLarge ? null : shape;
 }
 
-function spend(reading: Reading, nodes: number, characters: number): void {
+function spend(reading: Reading, nodes: number, characters: number): boolean {
   for (const budget of [reading.own, reading.budget]) {
     budget.nodes -= nodes;
     budget.characters -= characters;
     if (budget.nodes < 0 || budget.characters < 0) reading.isTooLarge = true;
   }
+  return !reading.isTooLarge;
 }
 
 function shapeOf(reading: Reading, schema: Json, level: number): TypeShape {
@@ -67,7 +69,7 @@ function shapeOf(reading: Reading, schema: Json, level: number): TypeShape {
   if (reading.isTooLarge || !isJsonObject(schema)) return schema === false ? NOTHING : ANYTHING;
   if (reading.open.has(schema)) return ANYTHING;
   reading.open.add(schema);
-  const pay = (): void => spend(reading, 1, 0);
+  const pay: Pay = (nodes, characters) => spend(reading, nodes, characters);
   const below = (inner: Json): TypeShape => shapeOf(reading, inner, level + 1);
   let shape = ownShape(reading, schema, below);
   for (const also of [...(reading.targets.get(schema) ?? []), ...listOf(schema, 'allOf')]) {

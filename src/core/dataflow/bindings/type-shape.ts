@@ -64,16 +64,19 @@ function identityOf(shape: TypeShape): string {
   }
 }
 
-/** What fits both of two shapes. `spend` pays for each pair that is looked at. */
-export function bothOf(left: TypeShape, right: TypeShape, spend: () => void): TypeShape {
-  spend();
+/** Pays for members and the characters of their names; false: too much is asked for, and the shape will be thrown away. */
+export type Pay = (nodes: number, characters: number) => boolean;
+
+/** What fits both of two shapes. */
+export function bothOf(left: TypeShape, right: TypeShape, pay: Pay): TypeShape {
+  if (!pay(1, 0)) return ANYTHING;
   if (left.kind === 'anything' || right.kind === 'nothing') return right;
   if (right.kind === 'anything' || left.kind === 'nothing') return left;
-  if (left.kind === 'union') return unionOf(left.members.map((each) => bothOf(each, right, spend)));
-  if (right.kind === 'union') return unionOf(right.members.map((each) => bothOf(left, each, spend)));
-  if (left.kind === 'record' && right.kind === 'record') return bothRecords(left, right, spend);
+  if (left.kind === 'union') return unionOf(left.members.map((each) => bothOf(each, right, pay)));
+  if (right.kind === 'union') return unionOf(right.members.map((each) => bothOf(left, each, pay)));
+  if (left.kind === 'record' && right.kind === 'record') return bothRecords(left, right, pay);
   if (left.kind === 'list' && right.kind === 'list') {
-    return { kind: 'list', element: bothOf(left.element, right.element, spend) };
+    return { kind: 'list', element: bothOf(left.element, right.element, pay) };
   }
   if (covers(left, right)) return right;
   return covers(right, left) ? left : NOTHING;
@@ -81,14 +84,17 @@ export function bothOf(left: TypeShape, right: TypeShape, spend: () => void): Ty
 
 type RecordShape = Extract<TypeShape, { kind: 'record' }>;
 
-function bothRecords(left: RecordShape, right: RecordShape, spend: () => void): TypeShape {
+function bothRecords(left: RecordShape, right: RecordShape, pay: Pay): TypeShape {
+  const names = [...left.members, ...right.members].map(({ name }) => name);
+  const characters = names.reduce((sum, name) => sum + name.length, 0);
+  if (!pay(names.length, characters)) return ANYTHING;
   const theirs = new Map(right.members.map((member) => [member.name, member]));
   const members = left.members.map((mine) => {
     const other = theirs.get(mine.name);
     if (other === undefined) return mine;
     theirs.delete(mine.name);
     const isRequired = mine.isRequired || other.isRequired;
-    return { name: mine.name, shape: bothOf(mine.shape, other.shape, spend), isRequired };
+    return { name: mine.name, shape: bothOf(mine.shape, other.shape, pay), isRequired };
   });
   return recordOf([...members, ...theirs.values()], left.isOpen && right.isOpen);
 }

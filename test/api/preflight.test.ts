@@ -1,0 +1,3 @@
+import { describePreflight } from './describe-preflight.ts';
+
+describePreflight('memory');

@@ -1,0 +1,3 @@
+import { describeResolvedInput } from './describe-resolved-input.ts';
+
+describeResolvedInput('memory');
