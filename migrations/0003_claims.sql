@@ -168,13 +168,19 @@ BEGIN
   RETURN v_id;
 END $$;
 
-CREATE FUNCTION stepwell.release_slots(p_tenants text[], p_keys text[], p_now timestamptz) RETURNS void
+-- Answers the instances that are due now, each with its tenant; null for none.
+CREATE FUNCTION stepwell.release_slots(p_tenants text[], p_keys text[], p_now timestamptz) RETURNS json
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-  PERFORM stepwell.release_slot(k.tenant_id, k.key, p_now)
-  FROM unnest(p_tenants, p_keys) AS k(tenant_id, key)
-  WHERE k.key IS NOT NULL
-  ORDER BY k.tenant_id, k.key;
+  RETURN (
+    SELECT json_agg(json_build_object('tenantId', r.tenant_id, 'instanceId', r.id))
+    FROM (
+      SELECT k.tenant_id, stepwell.release_slot(k.tenant_id, k.key, p_now) AS id
+      FROM (SELECT * FROM unnest(p_tenants, p_keys) AS u(tenant_id, key) ORDER BY 1, 2) k
+      WHERE k.key IS NOT NULL
+      OFFSET 0
+    ) r
+    WHERE r.id IS NOT NULL);
 END $$;
 
 -- Cleanup hooks of an ended instance that make no progress are given up: an end is never taken back ([HOOK-3]).
@@ -602,7 +608,7 @@ BEGIN
 END $$;
 
 -- Gives leases back as if they had not been taken; the claim is not held against the instance.
-CREATE FUNCTION stepwell.release_leases_v1(p_leases jsonb) RETURNS void
+CREATE FUNCTION stepwell.release_leases_v1(p_leases jsonb) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -630,7 +636,7 @@ BEGIN
   )
   SELECT array_agg(r.tenant_id), array_agg(r.concurrency_key) INTO v_tenants, v_keys
   FROM released r WHERE r.concurrency_key IS NOT NULL AND r.state = 'scheduled';
-  PERFORM stepwell.release_slots(v_tenants, v_keys, v_now);
+  RETURN stepwell.release_slots(v_tenants, v_keys, v_now);
 END $$;
 
 -- For the one process that owns a local data folder: whoever held these leases is dead (RULINGS B18). As if the sweep

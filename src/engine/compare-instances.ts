@@ -1,5 +1,5 @@
 import { canonicalJson } from '../core/json.ts';
-import type { OutputRow } from '../core/run/output-row.ts';
+import type { RowKind } from '../core/run/output-row.ts';
 import type { InstanceState } from '../core/run/states.ts';
 import { ok, type Result } from '../core/result.ts';
 import { notFound, type Refusal } from './refusal.ts';
@@ -46,11 +46,9 @@ async function outcomeOf(
     deps.store.listOutputs(tenantId, id, { node: false, retry: false }),
   ]);
   if (view === null || rows === null) return null;
-  const real = rows.filter(isReal);
+  const real = rows.filter(({ kind }) => REAL.has(kind));
   return { state: view.state, outputs: new Map(real.map((row) => [row.blockId, canonicalJson(row.output)])) };
 }
 
-/** What a block put out, and no trace or bookkeeping of it. */
-function isReal({ kind }: OutputRow): boolean {
-  return kind === 'result' || kind === 'escalation';
-}
+/** What a block put out: passes of a loop, the variant of a split and the answer at a gate too, but no trace of an attempt. */
+const REAL: ReadonlySet<RowKind> = new Set(['result', 'escalation', 'gate', 'counter', 'variant']);

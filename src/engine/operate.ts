@@ -18,7 +18,7 @@ import { readShape } from './read-shape.ts';
 import type { InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
 import { draftOf } from './turn-draft.ts';
 import type { TurnDeps } from './turn-deps.ts';
-import { hintsOf } from './turn-effects.ts';
+import { giveLeasesBack, hintsOf, slotHints } from './turn-effects.ts';
 import { turnReads } from './turn-reads.ts';
 import { askTwice, untilAnswered } from './until-answered.ts';
 
@@ -63,12 +63,12 @@ async function carryOut(
   const { ref } = lease;
   const from = claim.instance.state;
   if (!isLegal(from, operation) || pausesDrain(claim, operation)) {
-    await deps.store.releaseLeases([ref]);
+    await giveLeasesBack(deps, [ref]);
     return { status: 'illegal', from };
   }
   if (hasHooksToRun(claim.instance.hooks)) {
     // What the end of the run before asks for comes first ([HOOK-1]).
-    await deps.store.releaseLeases([ref]);
+    await giveLeasesBack(deps, [ref]);
     return { status: 'busy' };
   }
   const seenSeq = claim.inbox.reduce((seen, row) => Math.max(seen, row.seq), 0);
@@ -92,7 +92,8 @@ async function carryOut(
   if (verdict.verdict === 'refused') return 'again';
   if (verdict.verdict !== 'ok' && verdict.verdict !== 'already') return { status: 'busy' };
   const self = { tenantId: claim.tenantId, instanceId: claim.instanceId, delayMs: 0 };
-  deps.hints.send([...hintsOf(draft, turn), ...(settled.dueAt === null ? [] : [self])]);
+  const next = slotHints(claim.tenantId, verdict);
+  deps.hints.send([...hintsOf(draft, turn), ...next, ...(settled.dueAt === null ? [] : [self])]);
   return { status: 'done', state: settled.state };
 }
 

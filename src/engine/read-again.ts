@@ -1,14 +1,17 @@
+import type { Hints } from '../ports/hints.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Claim } from '../ports/store/turn.ts';
 import type { Lease } from './lease.ts';
 import type { TurnClock } from './turn-clock.ts';
 import type { TurnReads } from './turn-reads.ts';
+import { giveLeasesBack } from './turn-effects.ts';
 import { askTwice } from './until-answered.ts';
 
 /** What reading again needs of a turn. */
 export interface Reading {
   readonly reads: TurnReads;
   readonly store: Pick<Store, 'releaseLeases'>;
+  readonly hints: Hints;
   readonly lease: Lease;
   readonly clock: TurnClock;
 }
@@ -17,7 +20,7 @@ export interface Reading {
  * RULINGS A24: the lease token claims again what it holds, and reads it afresh. null: the lease is lost. Where it was taken
  * away and the instance is due by now, the claim is a new one that this turn has no use for: it goes back at once.
  */
-export async function readAgain({ reads, store, lease, clock }: Reading): Promise<Claim | null> {
+export async function readAgain({ reads, store, hints, lease, clock }: Reading): Promise<Claim | null> {
   const { ref } = lease;
   const answer = await reads.claimOne({
     tenantId: ref.tenantId,
@@ -29,7 +32,7 @@ export async function readAgain({ reads, store, lease, clock }: Reading): Promis
   });
   if (answer.status !== 'claimed') return null;
   if (answer.claim.epoch !== ref.epoch) {
-    await askTwice(() => store.releaseLeases([answer.claim]));
+    await askTwice(() => giveLeasesBack({ store, hints }, [answer.claim]));
     return null;
   }
   clock.sync(answer.now);

@@ -18,7 +18,7 @@ import type { ResumeAnswer, ResumeOrder } from './resume-order.ts';
 import type { InstanceTarget, TurnRunner } from './runner.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { draftOf } from './turn-draft.ts';
-import { hintsOf } from './turn-effects.ts';
+import { giveLeasesBack, hintsOf, slotHints } from './turn-effects.ts';
 import { turnReads } from './turn-reads.ts';
 import { askTwice, untilAnswered } from './until-answered.ts';
 
@@ -47,7 +47,7 @@ export async function resumeFrom(
     const held = leaseOf(answer.claim, answer.now, deps.clock);
     const done = await goBack(deps, { claim: answer.claim, now: answer.now, lease: held }, order);
     if (done === 'again') continue;
-    if (done.status !== 'resumed') await deps.store.releaseLeases([held.ref]);
+    if (done.status !== 'resumed') await giveLeasesBack(deps, [held.ref]);
     return done;
   }
   return { status: 'busy' };
@@ -102,7 +102,7 @@ async function takeFacts(deps: TurnDeps, held: Held): Promise<'none' | 'taken' |
   const { verdict } = await deps.committer.commit(turn);
   if (verdict.verdict === 'refused') return 'taken';
   if (verdict.verdict !== 'ok' && verdict.verdict !== 'already') return 'busy';
-  deps.hints.send(hintsOf(draft, turn));
+  deps.hints.send([...hintsOf(draft, turn), ...slotHints(claim.tenantId, verdict)]);
   return 'taken';
 }
 
@@ -146,7 +146,8 @@ async function commitResumed(
   if (verdict.verdict === 'refused') return 'again';
   if (verdict.verdict !== 'ok' && verdict.verdict !== 'already') return { status: 'busy' };
   const { tenantId, instanceId } = held.claim;
-  deps.hints.send([...hintsOf(draft, turn), { tenantId, instanceId, delayMs: 0 }]);
+  const own = { tenantId, instanceId, delayMs: 0 };
+  deps.hints.send([...hintsOf(draft, turn), ...slotHints(tenantId, verdict), own]);
   return 'done';
 }
 

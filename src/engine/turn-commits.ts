@@ -10,7 +10,7 @@ import type { Lease } from './lease.ts';
 import { turnCommit } from './turn-commit.ts';
 import type { TurnClock } from './turn-clock.ts';
 import type { TurnDeps } from './turn-deps.ts';
-import { callEscalations, hintsOf } from './turn-effects.ts';
+import { callEscalations, hintsOf, slotHints } from './turn-effects.ts';
 import { turnReads } from './turn-reads.ts';
 
 /**
@@ -102,9 +102,7 @@ export class TurnCommits {
     else draft.withdraw();
     if (verdict.granted) settleDenied(draft);
     callEscalations(this.deps, draft);
-    const { nextOfKey = null } = verdict;
-    const next = nextOfKey === null ? [] : [{ tenantId: turn.tenantId, instanceId: nextOfKey, delayMs: 0 }];
-    const hints = [...hintsOf(draft, turn), ...next];
+    const hints = [...hintsOf(draft, turn), ...slotHints(turn.tenantId, verdict)];
     if (hints.length > 0) this.deps.hints.send(hints);
     if (turn.settle === null) this.takeInbox(draft, verdict.inbox);
   }

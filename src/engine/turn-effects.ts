@@ -2,8 +2,9 @@ import { beginCall } from '../core/run/advance.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { outputsAt } from '../core/run/item-scopes.ts';
 import { placeOf } from '../core/run/place.ts';
-import type { TurnCommit } from '../ports/store/turn.ts';
-import type { Hint } from '../ports/hints.ts';
+import type { Store } from '../ports/store/store.ts';
+import type { LeaseRef, TurnCommit, TurnVerdict } from '../ports/store/turn.ts';
+import type { Hint, Hints } from '../ports/hints.ts';
 import type { StepGate } from '../ports/step-handler.ts';
 import { isTerminal } from '../core/run/states.ts';
 import { CallAbort } from './call-abort.ts';
@@ -110,6 +111,22 @@ export function callEscalations(deps: TurnDeps, draft: Draft): void {
       deps.log.warn('an escalation handler is not registered here', where);
     });
   }
+}
+
+/** Who got the concurrency slot that a commit has freed is due now ([CONC-3]). */
+export function slotHints(tenantId: string, verdict: TurnVerdict): readonly Hint[] {
+  if (verdict.verdict !== 'ok' && verdict.verdict !== 'already') return [];
+  const { nextOfKey: instanceId } = verdict;
+  return instanceId === undefined ? [] : [{ tenantId, instanceId, delayMs: 0 }];
+}
+
+/** Gives leases back; who got a slot that this has freed is due now. */
+export async function giveLeasesBack(
+  { store, hints }: { readonly store: Pick<Store, 'releaseLeases'>; readonly hints: Hints },
+  leases: readonly LeaseRef[],
+): Promise<void> {
+  const given = await store.releaseLeases(leases);
+  if (given.length > 0) hints.send(given.map((target) => ({ ...target, delayMs: 0 })));
 }
 
 /** Instances that a commit has set due besides its own: children, and the parent of a child that ended. */

@@ -4,6 +4,7 @@ import { terminalState } from '../core/run/settle.ts';
 import { type InstanceState, isTerminal } from '../core/run/states.ts';
 import type { Lease } from './lease.ts';
 import type { TurnDeps } from './turn-deps.ts';
+import { giveLeasesBack } from './turn-effects.ts';
 import { untilAnswered } from './until-answered.ts';
 
 export type TurnEnd =
@@ -30,7 +31,7 @@ export async function giveBack(
   now: number,
   state: InstanceState = 'scheduled',
 ): Promise<TurnEnd> {
-  const release = () => deps.store.releaseLeases([lease.ref]);
+  const release = () => giveLeasesBack(deps, [lease.ref]);
   await untilAnswered(deps.clock, release, () => lease.leftMs() > 0);
   return { kind: 'settled', state, dueAt: now, now, leftToOthers: false };
 }

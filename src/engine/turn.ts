@@ -125,8 +125,7 @@ export class Turn {
   }
 
   private readAgain(): Promise<Claim | null> {
-    const { reads, lease, clock } = this;
-    return readAgain({ reads, store: this.deps.store, lease, clock });
+    return readAgain({ ...this.deps, reads: this.reads, lease: this.lease, clock: this.clock });
   }
 
   private async runDraft(claim: Claim): Promise<TurnEnd | 'reload'> {
@@ -279,8 +278,8 @@ export class Turn {
     if (draft.runnableLeft && this.commits.count === 0 && !draft.hasChanges && !this.budget.mayStart()) {
       return giveBack(this.deps, this.lease, this.clock.now());
     }
-    const mayNot = !this.mayRun || draft.waitsForClaim;
-    const untouched = mayNot && !draft.cancelling && draft.state === 'scheduled';
+    const mayRun = this.mayRun && !draft.waitsForClaim;
+    const untouched = !mayRun && !draft.cancelling && draft.state === 'scheduled';
     const settled = untouched ? settleUntouched(draft) : settle(draft);
     const step = await this.commit(draft, settled);
     if (step !== 'again') return step;

@@ -16,6 +16,8 @@ const BODIES: Readonly<Record<string, object>> = {
   'PATCH /instances/{id}/state': { state: 'cancelled' },
   'PATCH /instances/{id}/context': { context: { data: { stolen: true } } },
   'POST /instances/{id}/signals': { signal_type: 'cancel' },
+  'POST /instances/{id}/wake': {},
+  'POST /instances/{id}/remediations/apply': { preview_id: 'x' },
   'POST /workers/tasks/{id}/complete': { worker_id: 'w-1', claim_epoch: 1, output: 'stolen' },
   'POST /workers/tasks/{id}/fail': { worker_id: 'w-1', claim_epoch: 1, message: 'stolen' },
   'POST /workers/tasks/{id}/heartbeat': { worker_id: 'w-1', claim_epoch: 1 },

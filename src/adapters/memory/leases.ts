@@ -1,4 +1,4 @@
-import type { LeaseRef, NextWake } from '../../ports/store/turn.ts';
+import type { GivenSlot, LeaseRef, NextWake } from '../../ports/store/turn.ts';
 import { countTakeOver, isOver, withoutLease } from './claims.ts';
 import { releaseSlot } from './concurrency.ts';
 import { type Tx, saveInstance } from './database.ts';
@@ -29,7 +29,8 @@ export function renewLeases(tx: Tx, leases: readonly LeaseRef[], leaseMs: number
 }
 
 /** The claim is undone: it counts for nothing, and running -> scheduled leaves no audit row, as the claim left none. */
-export function releaseLeases(tx: Tx, leases: readonly LeaseRef[]): void {
+export function releaseLeases(tx: Tx, leases: readonly LeaseRef[]): readonly GivenSlot[] {
+  const given: GivenSlot[] = [];
   for (const ref of leases) {
     const row = heldRow(tx, ref);
     if (row === null) continue;
@@ -37,9 +38,11 @@ export function releaseLeases(tx: Tx, leases: readonly LeaseRef[]): void {
     if (isOver(row)) saveInstance(tx, free);
     else if (row.state === 'running') {
       const back = saveInstance(tx, { ...free, state: 'scheduled', nextFireAt: tx.t, dueAt: tx.t });
-      releaseSlot(tx, back);
+      const next = releaseSlot(tx, back);
+      if (next !== null) given.push({ tenantId: back.tenantId, instanceId: next });
     } else saveInstance(tx, { ...free, dueAt: tx.t });
   }
+  return given;
 }
 
 /** Like the sweep finding them expired ([REC-1]), all at once: running ones become scheduled at now. */

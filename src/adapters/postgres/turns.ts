@@ -4,6 +4,7 @@ import type {
   ClaimOneRequest,
   ClaimOneResult,
   CommitAnswer,
+  GivenSlot,
   LeaseRef,
   NextWake,
   TurnCommit,
@@ -47,7 +48,8 @@ export function createTurnStore(driver: SqlDriver): TurnStore {
       return new Set(answerOf<string[]>(await call(driver, RENEW, [encodeLeases(leases), leaseMs])));
     },
     async releaseLeases(leases) {
-      if (leases.length > 0) await call(driver, RELEASE, [encodeLeases(leases)]);
+      if (leases.length === 0) return [];
+      return answerOf<GivenSlot[] | null>(await call(driver, RELEASE, [encodeLeases(leases)])) ?? [];
     },
     async voidAllLeases() {
       return answerOf<number>(await call(driver, VOID_ALL, []));

@@ -1,12 +1,13 @@
 import type * as z from 'zod';
 import { compareCodePoints } from '../../core/json.ts';
 import { INSTANCE_STATES } from '../../core/run/states.ts';
+import { readWaits } from '../../engine/read-waits.ts';
 import { refuse } from '../../engine/refusal.ts';
 import type { InstanceOrder, InstancePlace } from '../../ports/store/instance-lists.ts';
 import type { InstanceView } from '../../ports/store/reads.ts';
 import { readCursor, writeCursor, type CursorScope } from '../cursor.ts';
 import { defineRoute, okay } from '../route.ts';
-import { InstancePage, InstanceSummaryBody, showInstance } from '../schemas/instance.ts';
+import { InstancePage, InstanceSummaryBody, showInstance, showWaitsFor } from '../schemas/instance.ts';
 import { InstanceFilterQuery, InstanceQuery } from '../schemas/instance-query.ts';
 import { NoParameters } from '../schemas/wire-values.ts';
 
@@ -24,7 +25,8 @@ const list = defineRoute({
   params: NoParameters,
   query: InstanceQuery,
   responses: { 200: InstancePage },
-  handle: async ({ store, settings }, { caller, filter: query }) => {
+  handle: async (deps, { caller, filter: query }) => {
+    const { store, settings } = deps;
     const { order, page } = query;
     const filter = { ...query.filter, tenantId: caller.tenantId ?? query.filter.tenantId };
     const scope = scopeOf(filter, order);
@@ -40,8 +42,12 @@ const list = defineRoute({
     });
     const items = rows.slice(0, page.limit);
     const last = rows.length > page.limit ? items.at(-1) : undefined;
+    const waits = await readWaits(deps, filter.tenantId, items);
     return okay({
-      items: items.map(showInstance),
+      items: items.map((view) => ({
+        ...showInstance(view),
+        waits_for: showWaitsFor(waits.get(view.id) ?? null),
+      })),
       has_more: rows.length > page.limit,
       ...(last === undefined
         ? {}

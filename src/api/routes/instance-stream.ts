@@ -1,6 +1,10 @@
 import * as z from 'zod';
 import { notFound } from '../../engine/refusal.ts';
-import { followInstance, type InstanceEvent, type RowPlace } from '../../engine/streams/instance-stream.ts';
+import {
+  followInstance,
+  type InstanceEvent,
+  type StreamPlace,
+} from '../../engine/streams/instance-stream.ts';
 import type { ServerEvent } from '../../engine/streams/server-event.ts';
 import { defineRoute } from '../route.ts';
 import { showOutput } from '../schemas/output.ts';
@@ -54,16 +58,24 @@ function show(instanceId: string, event: InstanceEvent): ServerEvent {
     case 'state':
       return { event: 'state', data: { instance_id: instanceId, state: event.state } };
     case 'output':
-      return { event: 'output', id: `${event.row.rev}.${event.row.ordinal}`, data: showOutput(event.row) };
+      return { event: 'output', id: writePlace(event.place), data: showOutput(event.row) };
     case 'node':
-      return { event: 'node', data: showNode(instanceId, event.node) };
+      return { event: 'node', id: writePlace(event.place), data: showNode(instanceId, event.node) };
     case 'done':
       return { event: 'done', data: { state: event.state } };
   }
 }
 
+/** `rev.ordinal`, with the digest of the nodes behind it when nodes are told. */
+function writePlace({ row, nodes }: StreamPlace): string {
+  const rows = row === null ? '0.0' : `${row.rev}.${row.ordinal}`;
+  return nodes === null ? rows : `${rows}.${nodes}`;
+}
+
 /** Where a reader that comes back goes on; anything else than an id of ours begins at the start. */
-function readPlace(id: string | undefined): RowPlace | null {
-  const parts = /^(\d{1,15})\.(\d{1,9})$/.exec(id ?? '');
-  return parts === null ? null : { rev: Number(parts[1]), ordinal: Number(parts[2]) };
+function readPlace(id: string | undefined): StreamPlace | null {
+  const parts = /^(\d{1,15})\.(\d{1,9})(?:\.([0-9a-f]{12}))?$/.exec(id ?? '');
+  if (parts === null) return null;
+  const row = { rev: Number(parts[1]), ordinal: Number(parts[2]) };
+  return { row: row.rev === 0 && row.ordinal === 0 ? null : row, nodes: parts[3] ?? null };
 }

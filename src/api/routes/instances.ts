@@ -53,8 +53,12 @@ const get = defineRoute({
   query: NoParameters,
   responses: { 200: InstanceBody },
   handle: async (deps, { caller, path }) => {
-    const view = await readInstance(deps, caller.tenantId, path.id);
-    return view === null ? notFound('instance', path.id) : okay(showInstance(view));
+    const [view, start] = await Promise.all([
+      readInstance(deps, caller.tenantId, path.id),
+      deps.store.getStartInput(caller.tenantId, path.id),
+    ]);
+    if (view === null) return notFound('instance', path.id);
+    return okay({ ...showInstance(view), ...(start === 'unknown' ? {} : start) });
   },
 });
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { mergeObjects } from '../../core/json.ts';
 import { PRIORITIES } from '../../core/run/states.ts';
+import type { WaitsFor } from '../../core/run/waits-for.ts';
 import type { InstanceView } from '../../ports/store/reads.ts';
 import {
   InstanceStateName,
@@ -34,6 +35,13 @@ export const ContextBody = z.object({
   runtime: RuntimeBody,
 });
 
+/** `start`: the run has not begun. `concurrency`: no slot of its key is free. `poll`: between two passes. Else as in the tree. */
+const WaitsForBody = z.object({
+  reason: z.string(),
+  block_id: z.string().nullable(),
+  wake_at: Timestamp.nullable(),
+});
+
 /** One instance (http-api.md 5.1). Members that are exact-optional are left out when unset. */
 export const InstanceBody = z.object({
   id: Uuid,
@@ -55,6 +63,10 @@ export const InstanceBody = z.object({
   budget: JsonObjectValue.exactOptional(),
   /** Since when a cancel drains what is protected ([CAN-5]). */
   cancel_requested_at: Timestamp.exactOptional(),
+  /** The data of the start as it came, unchanged for ever; shown by `GET /instances/{id}` alone. */
+  input: JsonValue.exactOptional(),
+  /** What it waits for, in lists; null for nothing, or for nothing that is known. */
+  waits_for: WaitsForBody.nullable().exactOptional(),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
@@ -126,3 +138,8 @@ export const InstanceSummaryBody = z.object({
   /** States that have at least `counted_to`. */
   capped: z.array(InstanceStateName),
 });
+
+export function showWaitsFor(wait: WaitsFor | null): InstanceBody['waits_for'] {
+  if (wait === null) return null;
+  return { reason: wait.reason, block_id: wait.blockId, wake_at: optionalTimestamp(wait.wakeAt) };
+}

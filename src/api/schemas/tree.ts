@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isJsonObject, member, type Json } from '../../core/json.ts';
 import type { TreeNode } from '../../core/run/tree.ts';
 import { JsonValue, optionalTimestamp, Timestamp, Uuid } from './wire-values.ts';
 
@@ -20,6 +21,7 @@ export const NodeBody = z.object({
   attempt: z.int(),
   iteration: z.string(),
   error: JsonValue,
+  /** The index of the route, variant or winner; the id of the child; of loops, tries and sagas how far they are. */
   decision: JsonValue,
 });
 export const TreeBody = z.array(NodeBody);
@@ -41,6 +43,16 @@ export function showNode(instanceId: string, node: TreeNode): z.infer<typeof Nod
     attempt: node.attempt,
     iteration: node.iteration,
     error: node.error,
-    decision: node.decision,
+    decision: showDecision(node.decision),
   };
+}
+
+/** What is one value is shown as that value, and counts like `branch_index` (sequences.md 5.2, [RACE-2], [SUB-6]). */
+function showDecision(decision: Json): Json {
+  if (!isJsonObject(decision)) return decision;
+  for (const name of ['route', 'variant', 'winner', 'child_instance_id']) {
+    const value = member(decision, name);
+    if (value !== undefined) return value;
+  }
+  return decision;
 }

@@ -5,12 +5,13 @@ import type { Store } from '../../ports/store/store.ts';
 import type { Definitions } from '../definitions.ts';
 import { readTree } from '../read-tree.ts';
 import type { Follower } from './activity.ts';
+import { ToldNodes } from './told-nodes.ts';
 
 /** What happens to one instance, as its followers see it. */
 export type InstanceEvent =
   | { readonly kind: 'state'; readonly state: InstanceState }
-  | { readonly kind: 'output'; readonly row: OutputRow }
-  | { readonly kind: 'node'; readonly node: TreeNode }
+  | { readonly kind: 'output'; readonly row: OutputRow; readonly place: StreamPlace }
+  | { readonly kind: 'node'; readonly node: TreeNode; readonly place: StreamPlace }
   | { readonly kind: 'done'; readonly state: InstanceState };
 
 export interface InstanceStreamOptions {
@@ -20,8 +21,14 @@ export interface InstanceStreamOptions {
   readonly pollMs: number;
   /** Nodes of the tree are told too, each when it changes. */
   readonly withNodes: boolean;
-  /** Rows up to this place were told before. */
-  readonly after: RowPlace | null;
+  /** What was told up to this place is not told again. */
+  readonly after: StreamPlace | null;
+}
+
+/** What a reader has been told: rows up to one, and the nodes as they then were; null: none of a kind, or not asked for. */
+export interface StreamPlace {
+  readonly row: RowPlace | null;
+  readonly nodes: string | null;
 }
 
 export interface RowPlace {
@@ -49,7 +56,13 @@ export async function* followInstance(
   options: InstanceStreamOptions,
 ): AsyncGenerator<InstanceEvent> {
   const { tenantId, instanceId } = options;
-  const told: Told = { state: null, after: options.after, nodes: new Map() };
+  const { after } = options;
+  const told: Told = {
+    state: null,
+    after: after?.row ?? null,
+    nodes: new ToldNodes(),
+    known: after?.nodes ?? null,
+  };
   for (;;) {
     // The state is read before the rows: when it is the last one, the rows that follow are all there are.
     const view = await deps.store.getInstance(tenantId, instanceId);
@@ -70,33 +83,44 @@ export async function* followInstance(
 interface Told {
   state: InstanceState | null;
   after: RowPlace | null;
-  /** The nodes as they were told, as JSON. */
-  readonly nodes: Map<string, string>;
+  readonly nodes: ToldNodes;
+  /** The nodes that a reader knew who has come back, until they are compared with those of now. */
+  known: string | null;
+}
+
+function placeOf({ after, nodes }: Told, { withNodes }: InstanceStreamOptions): StreamPlace {
+  const row = after === null ? null : { rev: after.rev, ordinal: after.ordinal };
+  return { row, nodes: withNodes ? nodes.digest : null };
 }
 
 async function* newRows(
   { store }: StreamDeps,
-  { tenantId, instanceId }: InstanceStreamOptions,
+  options: InstanceStreamOptions,
   told: Told,
 ): AsyncGenerator<InstanceEvent> {
+  const { tenantId, instanceId } = options;
   for (;;) {
     const page = { node: false, retry: false, after: told.after, limit: ROWS_AT_ONCE };
     const rows = (await store.listOutputs(tenantId, instanceId, page)) ?? [];
-    for (const row of rows) yield { kind: 'output', row };
-    told.after = rows.at(-1) ?? told.after;
+    for (const row of rows) {
+      told.after = row;
+      yield { kind: 'output', row, place: placeOf(told, options) };
+    }
     if (rows.length < ROWS_AT_ONCE) return;
   }
 }
 
 async function* changedNodes(
   deps: StreamDeps,
-  { tenantId, instanceId }: InstanceStreamOptions,
+  options: InstanceStreamOptions,
   told: Told,
 ): AsyncGenerator<InstanceEvent> {
-  for (const node of (await readTree(deps, tenantId, instanceId)) ?? []) {
-    const text = JSON.stringify(node);
-    if (told.nodes.get(node.id) === text) continue;
-    told.nodes.set(node.id, text);
-    yield { kind: 'node', node };
+  const tree = (await readTree(deps, options.tenantId, options.instanceId)) ?? [];
+  if (told.known !== null) {
+    told.nodes.assume(tree, told.known);
+    told.known = null;
+  }
+  for (const node of tree) {
+    if (told.nodes.tell(node)) yield { kind: 'node', node, place: placeOf(told, options) };
   }
 }

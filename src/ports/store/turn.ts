@@ -49,15 +49,22 @@ export interface TurnStore {
   /** Moves the end of the leases that are still held under epoch and token to now + leaseMs; answers those ids. */
   renewLeases(leases: readonly LeaseRef[], leaseMs: number): Promise<ReadonlySet<string>>;
   /**
-   * Gives leases back without having run (shutdown, no room): a `running` row becomes `scheduled` again, due now.
+   * Gives leases back without having run (shutdown, no room): a `running` row becomes `scheduled` again, due now. Answers
+   * the instances that got a concurrency slot which that has freed: they are due now.
    */
-  releaseLeases(leases: readonly LeaseRef[]): Promise<void>;
+  releaseLeases(leases: readonly LeaseRef[]): Promise<readonly GivenSlot[]>;
   /** Voids the leases of a dead process that owned the data folder (RULINGS B18). Answers how many. Local engine only. */
   voidAllLeases(): Promise<number>;
   /** Which of these held instances have inbox rows above what they have seen (RULINGS B22). One read for all. */
   peekInbox(leases: readonly (LeaseRef & { readonly seenSeq: number })[]): Promise<ReadonlySet<string>>;
   /** The least `due_at` over all instances without a lease, the least lease end, the first schedule; null for none. */
   nextWake(): Promise<NextWake>;
+}
+
+/** An instance that waited for a slot of its concurrency key and may have it now. */
+export interface GivenSlot {
+  readonly tenantId: string;
+  readonly instanceId: string;
 }
 
 export interface LeaseRef {

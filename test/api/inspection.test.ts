@@ -1,0 +1,3 @@
+import { describeInspection } from './describe-inspection.ts';
+
+describeInspection('memory');

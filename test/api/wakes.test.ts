@@ -1,0 +1,3 @@
+import { describeWakes } from './describe-wakes.ts';
+
+describeWakes('memory');
