@@ -1,4 +1,4 @@
-/** The deployment on AWS: `npx sst deploy --stage <stage>`. Resources stand in infra/, what stages differ in in infra/stage.ts. */
+/** The deployment on AWS: `npx sst deploy --stage <stage>`. What is deployed stands in infra/, what stages differ in in infra/stage.ts. */
 export default $config({
   async app(input) {
     const { stageSettings } = await import('./infra/stage.ts');
@@ -12,9 +12,8 @@ export default $config({
     };
   },
   async run() {
-    const { api } = await import('./infra/api.ts');
-    await import('./infra/turns.ts');
-    await import('./infra/sweep.ts');
-    return { url: api.url };
+    const { Stepwell } = await import('./infra/component.ts');
+    const { url } = new Stepwell('Stepwell', { handlers: './examples/github-webhooks/handlers.ts' });
+    return { url };
   },
 });

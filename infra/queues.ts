@@ -1,16 +1,31 @@
-const FORTNIGHT_SECONDS = 14 * 24 * 60 * 60;
+import { type Parts, RECEIVES_MAX, TIME_LIMIT_SECONDS } from './parts.ts';
 
-/** Messages that failed again and again: hints that came late, and what was no hint. */
-export const deadLetters = new sst.aws.Queue('StepwellDeadLetters', {
-  visibilityTimeout: '6 minutes',
-  transform: { queue: { messageRetentionSeconds: FORTNIGHT_SECONDS } },
-});
+const FORTNIGHT_SECONDS = 14 * 24 * 60 * 60;
+/** Six times the time limit, as AWS advises: less, and a message comes again while its batch is still worked on. */
+const VISIBILITY = `${TIME_LIMIT_SECONDS * 6} seconds` as const;
+
+export interface Queues {
+  readonly turns: sst.aws.Queue;
+  readonly deadLetters: sst.aws.Queue;
+}
 
 /**
- * Hints at instances. Visible again after six times the time limit of the function; five receives, because those count that
- * the function's concurrency turned away (reliability.md 5.1).
+ * Hints at instances, and those that failed again and again. Five receives, because those count too that the function's
+ * concurrency turned away (reliability.md 5.1).
  */
-export const turns = new sst.aws.Queue('StepwellTurns', {
-  visibilityTimeout: '6 minutes',
-  dlq: { queue: deadLetters.arn, retry: 5 },
-});
+export function createQueues({ name, opts }: Parts): Queues {
+  const deadLetters = new sst.aws.Queue(
+    `${name}DeadLetters`,
+    {
+      visibilityTimeout: VISIBILITY,
+      transform: { queue: { messageRetentionSeconds: FORTNIGHT_SECONDS } },
+    },
+    opts,
+  );
+  const turns = new sst.aws.Queue(
+    `${name}Turns`,
+    { visibilityTimeout: VISIBILITY, dlq: { queue: deadLetters.arn, retry: RECEIVES_MAX } },
+    opts,
+  );
+  return { turns, deadLetters };
+}

@@ -1,8 +1,8 @@
 /** Everything in which stages differ. */
 export interface StageSettings {
-  /** Data and queues outlive `sst remove`, and the stage cannot be removed by mistake. */
+  /** The stage cannot be removed by mistake. */
   readonly isProtected: boolean;
-  readonly logRetention: '1 week' | '3 months';
+  readonly logRetention: '1 week' | '1 month' | '3 months' | '1 year';
   /**
    * Turn functions at once: the database's safety valve (reliability.md 5.4: 10 at a quarter of a compute unit, 40 at one,
    * 100 at four).

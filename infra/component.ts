@@ -1,0 +1,71 @@
+import { createAlarms } from './alarms.ts';
+import type { StepwellArgs, StepwellDatabase } from './args.ts';
+import { createDeployment } from './deployment.ts';
+import { writeEntries } from './entries.ts';
+import { allowLoop, createFunctions, type Functions } from './functions.ts';
+import type { Parts } from './parts.ts';
+import { createQueues, type Queues } from './queues.ts';
+import { stageSettings } from './stage.ts';
+import { createSweepSchedule } from './sweep.ts';
+import { createWakes } from './wakes.ts';
+
+export type { StepwellArgs, StepwellDatabase } from './args.ts';
+export { type StageSettings, stageSettings } from './stage.ts';
+
+/**
+ * `stepwell/sst`: a whole installation on AWS, for an sst.config.ts (docs/deploy-aws.md).
+ *
+ *     const workflows = new Stepwell('Workflows', { handlers: './handlers.ts', sequences: './sequences' });
+ *     return { url: workflows.url };
+ *
+ * `sst` and `aws` are those of the configuration. Secrets that are not given as arguments are set by
+ * `npx sst secret set WorkflowsDatabaseUrl …` and `WorkflowsApiKey`.
+ */
+export class Stepwell extends $util.ComponentResource {
+  /** Where the API is. */
+  readonly url: $util.Output<string>;
+  readonly nodes: Functions & Queues;
+
+  constructor(name: string, args: StepwellArgs = {}, opts: $util.ComponentResourceOptions = {}) {
+    super('stepwell:aws:Stepwell', name, {}, opts);
+    const parts: Parts = {
+      name,
+      args,
+      entries: writeEntries({ ...filesOf(args), root: $cli.paths.root, name }),
+      stage: { ...stageSettings($app.stage), ...args.stage },
+      opts: { parent: this },
+    };
+    const { url: databaseUrl, ownerUrl = databaseUrl } = args.database ?? databaseSecret(name);
+    const apiKey = args.apiKey ?? new sst.Secret(`${name}ApiKey`).value;
+    const queues = createQueues(parts);
+    const wakes = createWakes(parts);
+    const deployment = createDeployment(parts, ownerUrl);
+    const functions = createFunctions(parts, { queues, deployment, wakes, databaseUrl, apiKey });
+    wakes.allow(functions.sweep.arn);
+    createSweepSchedule(parts, functions.sweep.arn);
+    allowLoop(`${name}TurnLoop`, functions.turn.nodes.function.name, parts);
+    allowLoop(`${name}DeadLetterLoop`, functions.deadLetter.nodes.function.name, parts);
+    deployment.publishAfter([
+      functions.api.name,
+      functions.sweep.name,
+      functions.turn.nodes.function.name,
+      functions.deadLetter.nodes.function.name,
+    ]);
+    createAlarms({ parts, functions, queues });
+    this.url = functions.api.url;
+    this.nodes = { ...functions, ...queues };
+    this.registerOutputs({ url: this.url });
+  }
+}
+
+function databaseSecret(name: string): StepwellDatabase {
+  return { url: new sst.Secret(`${name}DatabaseUrl`).value };
+}
+
+function filesOf({ handlers, sequences, tenant }: StepwellArgs) {
+  return {
+    ...(handlers === undefined ? {} : { handlers }),
+    ...(sequences === undefined ? {} : { sequences }),
+    ...(tenant === undefined ? {} : { tenant }),
+  };
+}

@@ -1,0 +1,81 @@
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { extname, join, posix, relative, sep } from 'node:path';
+
+/** Files that a function of the deployment is bundled from, as `file.export`, relative to the project's root. */
+export interface Entries {
+  readonly api: string;
+  readonly turn: string;
+  readonly sweep: string;
+  readonly deadLetter: string;
+  readonly deploy: string;
+}
+
+export interface EntryParts {
+  /** Folder of the sst.config.ts. */
+  readonly root: string;
+  readonly name: string;
+  readonly handlers?: string;
+  readonly sequences?: string;
+  readonly tenant?: string;
+}
+
+const SEQUENCE_FILES: ReadonlySet<string> = new Set(['.json', '.ts', '.mts', '.js', '.mjs']);
+
+/** Writes the entry of each function: ours, around the user's handlers. They are made anew by each deployment. */
+export function writeEntries(parts: EntryParts): Entries {
+  const folder = join(parts.root, '.stepwell', 'sst', parts.name);
+  mkdirSync(folder, { recursive: true });
+  const write = (file: string, text: string): string => {
+    writeFileSync(join(folder, `${file}.ts`), text);
+    return `${posixPath(relative(parts.root, join(folder, file)))}.handler`;
+  };
+  const around = (file: string, create: string): string =>
+    write(file, handlerEntry(parts, folder, file, create));
+  return {
+    api: around('api', 'createApiHandler'),
+    turn: around('turn', 'createTurnHandler'),
+    sweep: around('sweep', 'createSweepHandler'),
+    deadLetter: around('dead-letter', 'createDeadLetterHandler'),
+    deploy: write('deploy', deployEntry(parts, folder)),
+  };
+}
+
+function handlerEntry({ root, handlers }: EntryParts, folder: string, file: string, create: string): string {
+  const imported = `import { ${create}, createAwsHost } from 'stepwell/aws/${file}';\n`;
+  if (handlers === undefined) return `${imported}\nexport const handler = ${create}(createAwsHost());\n`;
+  const path = importPath(folder, join(root, handlers));
+  return `${imported}import * as handlers from '${path}';\n\nexport const handler = ${create}(createAwsHost({ handlers }));\n`;
+}
+
+function deployEntry({ root, sequences, tenant }: EntryParts, folder: string): string {
+  const files = sequences === undefined ? [] : sequenceFiles(join(root, sequences));
+  const imports = files.map((file, index) => {
+    const path = importPath(folder, file);
+    return extname(file) === '.json'
+      ? `import sequence${index} from '${path}';\n`
+      : `import * as sequence${index} from '${path}';\n`;
+  });
+  const drafts = files.map((file, index) =>
+    extname(file) === '.json' ? `sequence${index}` : `...Object.values(sequence${index})`,
+  );
+  const project = `{ sequences: [${drafts.join(', ')}]${tenant === undefined ? '' : `, tenant: ${JSON.stringify(tenant)}`} }`;
+  return `import { createDeployHandler } from 'stepwell/aws/deploy';\n${imports.join('')}\nexport const handler = createDeployHandler(${project});\n`;
+}
+
+/** In the order of names, so that the same files always make the same code. */
+function sequenceFiles(path: string): readonly string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path)
+    .filter((file) => SEQUENCE_FILES.has(extname(file)) && !file.endsWith('.d.ts'))
+    .toSorted()
+    .map((file) => join(path, file));
+}
+
+function importPath(folder: string, file: string): string {
+  const path = posixPath(relative(folder, file));
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+function posixPath(path: string): string {
+  return path.split(sep).join(posix.sep);
+}

@@ -1,0 +1,31 @@
+import type { StepwellArgs } from './args.ts';
+import type { Entries } from './entries.ts';
+import type { StageSettings } from './stage.ts';
+
+/** What the parts of one installation share while they are put together. */
+export interface Parts {
+  readonly name: string;
+  readonly args: StepwellArgs;
+  readonly entries: Entries;
+  readonly stage: StageSettings;
+  /** The component is the parent of everything. */
+  readonly opts: { readonly parent: $util.Resource };
+}
+
+/** The time limit of every function (reliability.md 5.3). The queue's visibility is six times as long. */
+export const TIME_LIMIT_SECONDS = 60;
+export const RECEIVES_MAX = 5;
+
+/** What all functions have in common: small ARM machines whose logs do not stay for ever. */
+export function baseFunction({ args, stage }: Parts) {
+  return {
+    runtime: 'nodejs22.x',
+    architecture: 'arm64',
+    memory: '512 MB',
+    timeout: `${TIME_LIMIT_SECONDS} seconds`,
+    logging: { retention: stage.logRetention },
+    // Chunks of their own are loaded when they are needed; pg looks for a native part that is not there.
+    nodejs: { splitting: true, esbuild: { external: ['pg-native'] } },
+    ...(args.vpc === undefined ? {} : { vpc: args.vpc }),
+  } as const satisfies Partial<sst.aws.FunctionArgs>;
+}
