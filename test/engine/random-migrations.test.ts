@@ -4,7 +4,7 @@ import { checkPromises } from '../../src/core/run/promises.ts';
 import type { MigrationPreview } from '../../src/core/run/reshape/preview.ts';
 import { isTerminal } from '../../src/core/run/states.ts';
 import { Author, Dice, dice, mutated } from './support/random-document.ts';
-import { migrate, nodesOf, preview } from './support/reshaping.ts';
+import { migrate, nodesOf, preview, verified } from './support/reshaping.ts';
 import { TENANT, TestEngine } from './support/test-engine.ts';
 
 const RUNS = Number(process.env['STEPWELL_TEST_MIGRATIONS'] ?? 150);
@@ -85,6 +85,7 @@ async function playMigration(seed: number): Promise<'moved' | 'refused' | 'too_l
   const before = await completed(world, id);
   const callsBefore = world.ledger.entries.length;
   const move = await migrate(world, id, target);
+  expect(await verified(world, id)).toEqual([]);
   const paused = (await world.view(id)).state === 'paused';
   if (!move.ok && move.error.code === 'instance_terminal') return 'too_late';
   must(move.ok || move.error.code === 'cannot_migrate', 'the move is refused for another reason');
@@ -106,6 +107,7 @@ async function playMigration(seed: number): Promise<'moved' | 'refused' | 'too_l
   if (!ended || frontier === null)
     throw new Error(`stuck: ${JSON.stringify(frontier, null, 1)}\n${world.log().join('\n')}`);
   expect(checkPromises(frontier)).toEqual([]);
+  expect(await verified(world, id)).toEqual([]);
   expect(world.log().filter((line) => line.includes('broke off'))).toEqual([]);
   const kept = new Set(told.value.preview.kept.map(({ blockId }) => blockId));
   const again = world.ledger.entries
@@ -116,7 +118,7 @@ async function playMigration(seed: number): Promise<'moved' | 'refused' | 'too_l
 }
 
 describe('migrations between random versions (20.5)', () => {
-  it('end, repeat nothing that completed and was kept, and do what their preview said [OP-14]', {
+  it('end, repeat nothing that completed and was kept, follow from their rows, and do what their preview said [OP-14]', {
     timeout: 3_600_000,
   }, async () => {
     const counts: Record<string, number> = {};
