@@ -153,27 +153,71 @@ describe('a call that may be repeated', () => {
   });
 });
 
-describe('a call that may not be repeated', () => {
+describe('a call that changes something', () => {
   it.each([
-    ['a start without key', /POST \/instances$/],
-    ['a poll', /poll/],
+    ['a start without key of its own', /POST \/instances$/],
     ['a firing', /fire/],
     ['a retry', /retry/],
     ['a patch', /PATCH/],
-  ])('is sent once: %s', async (name, pattern) => {
+  ])('has one effect under the key that the client makes for it: %s (RULINGS B13)', async (name, pattern) => {
     const { world, client, id } = await claimedWorld();
     await client.triggers.create({ slug: 's', sequence_name: 'parcel' });
-    world.plan(pattern, 'answer lost', 'answer lost');
+    world.plan(pattern, 'answer lost', 'request lost');
     const calls: Record<string, () => Promise<unknown>> = {
-      'a start without key': () => client.instances.start({ sequence_name: 'parcel' }),
-      'a poll': () => client.tasks.poll(TASK),
+      'a start without key of its own': () => client.instances.start({ sequence_name: 'parcel' }),
       'a firing': () => client.triggers.fire('s'),
       'a retry': () => client.instances.retry(id),
-      'a patch': () => client.instances.setState(id, { state: 'cancelled' }),
+      'a patch': () => client.instances.patchContext(id, { data: { a: 1 } }),
     };
-    const error = await errorOf(world, calls[name]?.() ?? Promise.resolve());
+    const isRefused = name === 'a retry';
+    const before = (await client.instances.list()).items.length;
+    const outcome = await world.awaitOn(
+      (calls[name]?.() ?? Promise.resolve()).then(
+        () => 'done',
+        (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+      ),
+    );
+    expect(outcome).toBe(isRefused ? 'illegal_transition' : 'done');
+    expect(world.requests.filter((request) => pattern.test(request))).toHaveLength(3);
+    const keys = world.sent.map(({ headers }) => new Headers(headers).get('idempotency-key'));
+    expect(new Set(keys.filter((key) => key !== null)).size).toBe(2);
+    const isStart = pattern.source.includes('instances$') || name === 'a firing';
+    expect((await client.instances.list()).items.length - before).toBe(isStart ? 1 : 0);
+  });
+
+  it('may be named by its caller, so that another process may repeat it', async () => {
+    const { client } = await claimedWorld();
+    const start = () => client.instances.start({ sequence_name: 'parcel' }, { idempotencyKey: 'order "17"' });
+    expect(await start()).toEqual(await start());
+    const other = client.instances.start(
+      { sequence_name: 'parcel', priority: 'High' },
+      { idempotencyKey: 'order "17"' },
+    );
+    await expect(other).rejects.toMatchObject({ status: 422, code: 'idempotency_key_reused' });
+  });
+
+  it('waits while an earlier try of it is still being carried out', async () => {
+    const { world, client } = await claimedWorld();
+    const body = JSON.stringify({
+      error: 'conflict: busy',
+      code: 'idempotency_key_in_use',
+      request_id: 'r-1',
+    });
+    const headers = { 'content-type': 'application/json', 'retry-after': '1' };
+    world.plan(/POST \/instances$/, 'request lost', { status: 409, headers, body });
+    expect(await world.awaitOn(client.instances.start({ sequence_name: 'parcel' }))).toMatchObject({
+      deduplicated: false,
+    });
+  });
+});
+
+describe('a call that may not be repeated', () => {
+  it('is sent once: a poll', async () => {
+    const { world, client } = await claimedWorld();
+    world.plan(/poll/, 'answer lost', 'answer lost');
+    const error = await errorOf(world, client.tasks.poll(TASK));
     expect(error).toMatchObject({ status: 0, code: 'no_answer', repeated: false });
-    expect(world.requests.filter((request) => pattern.test(request))).toHaveLength(1);
+    expect(world.requests.filter((request) => /poll/.test(request))).toHaveLength(1);
   });
 });
 

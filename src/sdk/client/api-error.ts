@@ -41,6 +41,8 @@ export class ApiError extends Error {
 
   /** True when the same call may succeed later without anybody changing anything. */
   get isPassing(): boolean {
+    // An earlier try of the same call is still being carried out.
+    if (this.code === 'idempotency_key_in_use') return true;
     return this.status === 0 || this.status === 408 || this.status === 429 || this.status >= 500;
   }
 

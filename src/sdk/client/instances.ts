@@ -6,6 +6,7 @@ import type { SequenceTarget, Sequences } from './sequences.ts';
 import type {
   AuditEntry,
   BlockOutput,
+  BlockTrace,
   ContextSections,
   Explanation,
   Instance,
@@ -21,7 +22,7 @@ import type {
 
 /**
  * A start. The sequence is named by the id of one version, or by name: then the newest version is taken that is not
- * deprecated. With `idempotency_key` a repeat answers the first instance, and only then the client repeats by itself.
+ * deprecated. With `idempotency_key` any later start of that key answers the first instance.
  */
 export type StartRequest = Omit<StartInput, 'sequence_id' | 'tenant_id' | 'namespace'> &
   SequenceTarget & {
@@ -85,7 +86,7 @@ export function instanceCalls(
     /** Starts an instance; see `StartRequest`. */
     start: async (request: StartRequest, options: CallOptions = {}) => {
       const body = await start(request, options);
-      const idempotent = (body.idempotency_key ?? '') !== '';
+      const idempotent = (body.idempotency_key ?? '') === '' ? 'by_key' : true;
       return send<Started>({ method: 'POST', path: '/instances', body, idempotent }, options);
     },
     /** Starts up to 10,000 instances, all or none. A known idempotency key refuses them all. */
@@ -96,7 +97,7 @@ export function instanceCalls(
         method: 'POST',
         path: '/instances/batch',
         body: { instances },
-        idempotent: false,
+        idempotent: 'by_key',
       } as const;
       return send<StartedBatch>(call, options);
     },
@@ -130,6 +131,19 @@ function instanceReads(send: Send) {
         { method: 'GET', path: '/instances/dlq', query: queryOf(filter), idempotent: true },
         options,
       ),
+    /**
+     * What the params of a step resolve to from what the run has now, value by value. With `at_block` only outputs of root
+     * blocks before that one count.
+     */
+    resolvedInput: (
+      id: string,
+      blockId: string,
+      query: { readonly at_block?: string } = {},
+      options: CallOptions = {},
+    ) => {
+      const path = `/instances/${segment(id)}/blocks/${segment(blockId)}/resolved-input`;
+      return send<BlockTrace>({ method: 'GET', path, query, idempotent: true }, options);
+    },
     /** The execution tree in document order; empty before the first claim. */
     tree: read<readonly Node[]>('/tree'),
     /** Results, oldest first. `include: 'markers'` adds the rows of failed tries. */
@@ -151,7 +165,7 @@ function instanceChanges(send: Send) {
     /** Puts a failed instance back to work; what is completed stays so. */
     retry: (id: string, options: CallOptions = {}) =>
       send<RetriedInstance>(
-        { method: 'POST', path: `/instances/${segment(id)}/retry`, idempotent: false },
+        { method: 'POST', path: `/instances/${segment(id)}/retry`, idempotent: 'by_key' },
         options,
       ),
     /** Sets the state by hand; `next_fire_at` (RFC 3339) says when a scheduled one is due. */
@@ -161,7 +175,7 @@ function instanceChanges(send: Send) {
       options: CallOptions = {},
     ) =>
       send<undefined>(
-        { method: 'PATCH', path: `/instances/${segment(id)}/state`, body: change, idempotent: false },
+        { method: 'PATCH', path: `/instances/${segment(id)}/state`, body: change, idempotent: 'by_key' },
         options,
       ),
     /** Replaces the named sections of the context, or merges into them by key. */
@@ -172,7 +186,13 @@ function instanceChanges(send: Send) {
       options: CallOptions = {},
     ) => {
       const path = `/instances/${segment(id)}/context`;
-      const call = { method: 'PATCH', path, query: { mode }, body: { context }, idempotent: false } as const;
+      const call = {
+        method: 'PATCH',
+        path,
+        query: { mode },
+        body: { context },
+        idempotent: 'by_key',
+      } as const;
       return send<undefined>(call, options);
     },
   };

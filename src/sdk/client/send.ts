@@ -25,6 +25,11 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /** Tries in all, instead of the client's own; calls that may not be repeated have one. */
   readonly maxTries?: number | undefined;
+  /**
+   * Names a call that changes something, 1 to 255 printable ASCII characters: for 24 hours the same call under the same name,
+   * also from another process, is answered like the first one and does nothing more. Made by the client when absent.
+   */
+  readonly idempotencyKey?: string | undefined;
 }
 
 export interface Call {
@@ -34,8 +39,11 @@ export interface Call {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Reads are, and what carries a key of its own: a repeat has the effect of one. Others are sent once. */
-  readonly idempotent: boolean;
+  /**
+   * Reads are, and what has an id of its own: a repeat has the effect of one. `by_key`: a repeat has, since it is sent with
+   * an Idempotency-Key. Others are sent once.
+   */
+  readonly idempotent: boolean | 'by_key';
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -52,15 +60,15 @@ const LONGEST_RETRY_AFTER_MS = 60_000;
 export function createSend(connection: Connection): Send {
   const { clock, entropy, maxTries, timeoutMs } = connection;
   return async <Answer>(call: Call, options: CallOptions = {}): Promise<Answer> => {
+    const triesMax = call.idempotent === false ? 1 : (options.maxTries ?? maxTries);
     const request = {
       method: call.method,
       url: urlOf(connection.url, call),
-      headers: headersOf(connection, call),
+      headers: { ...headersOf(connection, call), ...keyOf(entropy, call, options, triesMax) },
       body: call.body === undefined ? null : JSON.stringify(call.body),
       timeoutMs: options.timeoutMs ?? timeoutMs,
       signal: options.signal,
     };
-    const triesMax = call.idempotent ? (options.maxTries ?? maxTries) : 1;
     let isUnclear = false;
     for (let tryNo = 1; ; tryNo += 1) {
       const answer = await exchange(connection, request);
@@ -89,6 +97,26 @@ function urlOf(base: string, call: Call): string {
   }
   const text = query.toString();
   return `${base.replace(/\/+$/, '')}${API_PATH}${call.path}${text === '' ? '' : `?${text}`}`;
+}
+
+/** A caller's own key, or one made for a call that may have to be sent again. */
+function keyOf(
+  entropy: Entropy,
+  { method, idempotent }: Call,
+  { idempotencyKey }: CallOptions,
+  triesMax: number,
+): { readonly 'idempotency-key'?: string } {
+  if (idempotencyKey !== undefined && method !== 'GET' && method !== 'DELETE') {
+    return { 'idempotency-key': quoted(idempotencyKey) };
+  }
+  if (idempotent !== 'by_key' || triesMax === 1) return {};
+  const made = Array.from(entropy.bytes(16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return { 'idempotency-key': quoted(made) };
+}
+
+/** A string as RFC 9651 writes it. */
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, (character) => `\\${character}`)}"`;
 }
 
 function headersOf(connection: Connection, call: Call): Record<string, string> {

@@ -3,7 +3,9 @@ import type { IdSource } from '../../engine/ids.ts';
 import type { Clock } from '../../ports/system.ts';
 import type { SequenceDraft, StoredSequence } from '../sequence-draft.ts';
 import { ApiError } from './api-error.ts';
+import { filledIn } from './fill-in-draft.ts';
 import { type CallOptions, segment, type Send } from './send.ts';
+import { sequenceChecks } from './sequence-checks.ts';
 import type { Page, Published } from './wire.ts';
 
 /** A version by its id, or by name: then the given version, or the newest that is not deprecated. */
@@ -46,6 +48,9 @@ export function sequenceCalls(send: Send, parts: SequenceParts) {
      */
     publish: (draft: SequenceDraft, options: CallOptions = {}) => publish(send, parts, draft, options),
     ...reads,
+    ...sequenceChecks(send, (draft, options) =>
+      filledIn({ ...parts, versions: reads.versions }, draft, options),
+    ),
     /** Hides a version from look-up by name. */
     deprecate: (id: string, options: CallOptions = {}) =>
       send<undefined>(
@@ -55,7 +60,7 @@ export function sequenceCalls(send: Send, parts: SequenceParts) {
     /** Moves a version to another status. */
     setStatus: (id: string, status: SequenceStatus, options: CallOptions = {}) => {
       const path = `/sequences/${segment(id)}/status`;
-      return send<undefined>({ method: 'POST', path, body: { status }, idempotent: false }, options);
+      return send<undefined>({ method: 'POST', path, body: { status }, idempotent: 'by_key' }, options);
     },
     /** Deletes a version and its ended instances. */
     delete: (id: string, options: CallOptions = {}) => {
@@ -89,17 +94,13 @@ function sequenceReads(send: Send, tenant: string | null) {
 
 async function publish(
   send: Send,
-  { ids, clock, tenant }: SequenceParts,
+  parts: SequenceParts,
   draft: SequenceDraft,
   options: CallOptions,
 ): Promise<PublishedSequence> {
-  const reads = sequenceReads(send, tenant);
-  const tenant_id = draft.tenant_id ?? tenant ?? '';
-  const known = draft.version === undefined ? await reads.versions({ ...draft, tenant_id }, options) : [];
-  const version = draft.version ?? Math.max(0, ...known.map((sequence) => sequence.version)) + 1;
-  const id = draft.id ?? ids.newId();
-  const created_at = new Date(clock.nowMs()).toISOString();
-  const body = { created_at, namespace: 'default', ...draft, id, tenant_id, version };
+  const reads = sequenceReads(send, parts.tenant);
+  const body = await filledIn({ ...parts, versions: reads.versions }, draft, options);
+  const { id, version } = body;
   try {
     const call = { method: 'POST', path: '/sequences', body, idempotent: true } as const;
     return { ...(await send<Published>(call, options)), version };

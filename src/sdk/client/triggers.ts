@@ -12,7 +12,7 @@ export function triggerCalls(send: Send, tenant: string | null) {
       options: CallOptions = {},
     ) => {
       const body: NewTrigger = { ...trigger, tenant_id: trigger.tenant_id ?? tenant ?? '' };
-      return send<Trigger>({ method: 'POST', path: '/triggers', body, idempotent: false }, options);
+      return send<Trigger>({ method: 'POST', path: '/triggers', body, idempotent: 'by_key' }, options);
     },
     /** Oldest first; default 100, at most 1000. */
     list: (filter: { readonly limit?: number } = {}, options: CallOptions = {}) =>
@@ -35,7 +35,7 @@ export function triggerCalls(send: Send, tenant: string | null) {
     ) => {
       const headers = secret === undefined ? {} : { 'x-trigger-secret': secret };
       const path = `/triggers/${segment(slug)}/fire`;
-      return send<Fired>({ method: 'POST', path, body: payload, headers, idempotent: false }, options);
+      return send<Fired>({ method: 'POST', path, body: payload, headers, idempotent: 'by_key' }, options);
     },
   };
 }
