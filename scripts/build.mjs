@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
 /**
@@ -13,6 +13,7 @@ const outdir = process.argv[2] ?? 'dist';
 const entryPoints = JSON.parse(readFileSync(new URL('entry-points.json', import.meta.url), 'utf8'));
 
 await bundle();
+swaggerUi();
 if (outdir === 'dist') declarations();
 
 async function bundle() {
@@ -30,6 +31,28 @@ async function bundle() {
     sourcemap: 'linked',
     logLevel: 'warning',
   });
+}
+
+/**
+ * The API browser, beside the modules and in none of them: only the local server sends it. The package it comes from reports
+ * its installs to others, so users do not get it as a dependency.
+ */
+function swaggerUi() {
+  const source = 'node_modules/swagger-ui-dist';
+  if (!existsSync(source)) {
+    console.log('build: no /swagger-ui, its package is not installed');
+    return;
+  }
+  mkdirSync(`${outdir}/swagger-ui`, { recursive: true });
+  for (const file of [
+    'swagger-ui-bundle.js',
+    'swagger-ui-bundle.js.LICENSE.txt',
+    'swagger-ui.css',
+    'LICENSE',
+    'NOTICE',
+  ]) {
+    cpSync(`${source}/${file}`, `${outdir}/swagger-ui/${file}`);
+  }
 }
 
 /** Needs the compiler, a development dependency: an install without those gets the JavaScript only. */

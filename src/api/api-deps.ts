@@ -10,6 +10,8 @@ export interface ApiDeps extends UseCaseDeps {
   readonly service: ServiceFacts;
   /** Address of the peer, from what the host hands to the app; empty when it is unknown. */
   readonly peerOf: (hostEnv: unknown) => string;
+  /** A file of Swagger UI; null when it is not there. Absent where the host brings none: then there is no page. */
+  readonly swaggerFile?: (name: SwaggerFile) => Uint8Array | null;
   /** What is written in this process, for those who follow it. */
   readonly activity: Activity;
   /**
@@ -34,6 +36,8 @@ export interface ApiContext extends ApiDeps {
   /** The OpenAPI document of all routes. */
   readonly openApi: () => Promise<JsonObject>;
 }
+
+export type SwaggerFile = 'swagger-ui-bundle.js' | 'swagger-ui.css';
 
 /** The keys are those of the settings (http-api.md 30). */
 export interface ApiSettings {

@@ -91,7 +91,10 @@ async function replyAnswer(
       headers: { 'content-type': reply.text.type, 'x-content-type-options': 'nosniff' },
     });
   }
-  if (reply.file !== undefined) return fileAnswer(reply.file);
+  if (reply.bytes !== undefined) {
+    const { content, headers } = reply.bytes;
+    return new Response(content.slice(), { status: reply.status, headers });
+  }
   if (reply.body === undefined) return new Response(null, { status: reply.status });
   const isTagged = route.method === 'GET' && route.access !== 'public' && reply.status === 200;
   return isTagged
@@ -107,19 +110,6 @@ function keptAnswer({ once }: KeptReply): Response {
       ...(type === null ? {} : { 'content-type': type }),
       ...(type === null || type === 'application/json' ? {} : { 'x-content-type-options': 'nosniff' }),
       ...(once.isRepeat ? { 'idempotency-replayed': 'true' } : {}),
-    },
-  });
-}
-
-/** The bytes are a user's own: a browser is to save them and to run nothing of them (dashboard.md 14). */
-function fileAnswer({ type, content }: NonNullable<Reply['file']>): Response {
-  return new Response(content.slice(), {
-    status: 200,
-    headers: {
-      'content-type': type,
-      'content-disposition': 'attachment',
-      'content-security-policy': "default-src 'none'; sandbox",
-      'x-content-type-options': 'nosniff',
     },
   });
 }

@@ -70,8 +70,8 @@ export interface Reply {
   readonly body?: unknown;
   /** Text that is sent as it is, with its media type, instead of a JSON body. */
   readonly text?: { readonly type: string; readonly content: string };
-  /** Bytes that are sent as a file to be saved, with their media type. */
-  readonly file?: { readonly type: string; readonly content: Uint8Array };
+  /** Bytes that are sent as they are, with all the headers they need. */
+  readonly bytes?: { readonly content: Uint8Array; readonly headers: Readonly<Record<string, string>> };
   /** Server-sent events instead of a body, as long as there are any or until the peer or the host ends the answer. */
   readonly events?: EventSource;
 }

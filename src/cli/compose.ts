@@ -1,5 +1,7 @@
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { createOutboundClient } from '../adapters/http/outbound-client.ts';
+import { swaggerFiles } from '../adapters/local/swagger-files.ts';
 import { type ListeningServer, listen, peerOf } from '../adapters/node-server/listen.ts';
 import { SCHEMA_VERSION } from '../adapters/postgres/migrate.ts';
 import { createSeal, plainSeal } from '../adapters/seal.ts';
@@ -132,6 +134,7 @@ function assemble(
     service: { version, schemaVersion: SCHEMA_VERSION, notReadyReason },
     peerOf,
     activity,
+    swaggerFile: swaggerFiles(join(packageFacts().root, 'dist')),
   };
   return {
     engine,

@@ -12,6 +12,13 @@ import { IdPath, NoParameters } from '../schemas/wire-values.ts';
 
 const tag = 'artifacts';
 
+/** The bytes are a user's own: a browser is to save them and to run nothing of them (dashboard.md 14). */
+const SAVED = {
+  'content-disposition': 'attachment',
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+};
+
 /** Artifacts of one answer. */
 const MAX_LISTED = 1000;
 
@@ -45,7 +52,10 @@ const get = defineRoute({
     const blob = owner === null ? null : await store.getBlob(key, artifactId, MAX_FILE_BYTES);
     const content = blob?.bytes ?? null;
     if (content === null) return notFound('artifact', `${instanceId}/${artifactId}`);
-    return ok({ status: 200, file: { type: filter.content_type, content } });
+    return ok({
+      status: 200,
+      bytes: { content, headers: { 'content-type': filter.content_type, ...SAVED } },
+    });
   },
 });
 

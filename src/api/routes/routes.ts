@@ -26,6 +26,7 @@ import { runOperationRoutes } from './run-operations.ts';
 import { sequenceRoutes } from './sequences.ts';
 import { serviceRoutes } from './service.ts';
 import { sessionRoutes } from './sessions.ts';
+import { swaggerUiRoutes } from './swagger-ui.ts';
 import { templateTraceRoutes } from './template-traces.ts';
 import { triggerRoutes } from './triggers.ts';
 import { webhookRoutes } from './webhooks.ts';
@@ -36,6 +37,7 @@ import { workerTaskRoutes } from './worker-tasks.ts';
 /** Every route of the API. The server, the contract tests and the OpenAPI document are made from this table. */
 export const ROUTES: readonly Route[] = [
   ...serviceRoutes,
+  ...swaggerUiRoutes,
   ...sequenceRoutes,
   ...preflightRoutes,
   ...templateTraceRoutes,
