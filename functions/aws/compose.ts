@@ -5,7 +5,9 @@ import { createLog, systemClock, systemEntropy } from '../../src/adapters/system
 import { createFunctionEngine, type FunctionEngine } from '../../src/engine/function-engine.ts';
 import { buildIdOf } from '../../src/engine/handlers/build-id.ts';
 import type { HttpEffects } from '../../src/ports/effects.ts';
+import type { GuardMemory } from '../../src/engine/deployment-wakes.ts';
 import type { Log } from '../../src/ports/system.ts';
+import type { Waker } from '../../src/ports/waker.ts';
 import { version } from '../../package.json';
 import { engineSettings, registryOf } from '../engine-settings.ts';
 import { handlersOf, type Project } from '../project.ts';
@@ -20,6 +22,8 @@ export interface AwsParts {
   readonly log: Log;
   readonly settings: FunctionSettings;
   readonly version: string;
+  /** What the invocations of this process have kept in economy mode. */
+  readonly wakes: { waker: Promise<Waker> | null; readonly memory: GuardMemory };
 }
 
 export interface AwsHostOptions {
@@ -78,7 +82,8 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
       maxOutputBytes: MAX_OUTPUT_BYTES,
     }),
   );
-  return { engine, queue, log, settings, version };
+  const wakes = { waker: null, memory: { keptUntilMs: 0 } };
+  return { engine, queue, log, settings, version, wakes };
 }
 
 /** The client is loaded with the first call that goes out. */

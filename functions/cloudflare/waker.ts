@@ -1,6 +1,7 @@
 import { systemClock } from '../../src/adapters/system.ts';
 import { runWake } from '../../src/engine/deployment-wakes.ts';
-import type { OpenInvocation } from './compose.ts';
+import type { Clock } from '../../src/ports/system.ts';
+import type { Invocation } from './compose.ts';
 import type { ObjectState, ObjectStorage, WorkerEnv } from './platform.ts';
 
 /** Until when there must be an alarm whatever the database says, epoch ms. */
@@ -8,6 +9,9 @@ const GUARDED_UNTIL = 'guarded-until';
 const PUBLISHED = 'published';
 /** Before the next wake when this one could not ask the database. */
 const AGAIN_MS = 30_000;
+
+/** What a wake needs of an invocation. */
+type OpenWake = (env: WorkerEnv) => Pick<Invocation, 'engine' | 'remainingTimeMs'>;
 
 /** The class that a Worker exports under the name of its Durable Object. */
 export type WakerClass = new (state: ObjectState, env: WorkerEnv) => Waker;
@@ -21,7 +25,7 @@ export interface Waker {
  * The waker of a deployment: one object whose alarm is the next wake (RULINGS A33). The platform repeats an alarm that
  * failed, so nothing is lost while one is being handled.
  */
-export function createWakerClass(open: OpenInvocation): WakerClass {
+export function createWakerClass(open: OpenWake, clock: Pick<Clock, 'nowMs'> = systemClock): WakerClass {
   return class StepwellWaker implements Waker {
     readonly #storage: ObjectStorage;
     readonly #env: WorkerEnv;
@@ -32,12 +36,12 @@ export function createWakerClass(open: OpenInvocation): WakerClass {
     }
 
     async fetch(request: Request): Promise<Response> {
-      return new Response(await answer(this.#storage, new URL(request.url)));
+      return new Response(await answer(this.#storage, new URL(request.url), clock.nowMs()));
     }
 
     async alarm(): Promise<void> {
       const storage = this.#storage;
-      const wakeWithin = (delayMs: number): Promise<void> => wakeAt(storage, systemClock.nowMs() + delayMs);
+      const wakeWithin = (delayMs: number): Promise<void> => wakeAt(storage, clock.nowMs() + delayMs);
       const { engine, remainingTimeMs } = open(this.#env);
       const { log } = engine.deps;
       try {
@@ -48,14 +52,18 @@ export function createWakerClass(open: OpenInvocation): WakerClass {
         await wakeWithin(AGAIN_MS);
       }
       const until = await guardedUntil(storage);
-      if (until > systemClock.nowMs()) await wakeAt(storage, until);
+      if (until > clock.nowMs()) await wakeAt(storage, until);
     }
   };
 }
 
 /** The calls of object-waker.ts. */
-async function answer(storage: ObjectStorage, { pathname, searchParams }: URL): Promise<string> {
-  const atMs = systemClock.nowMs() + Number(searchParams.get('ms') ?? '0');
+async function answer(
+  storage: ObjectStorage,
+  { pathname, searchParams }: URL,
+  nowMs: number,
+): Promise<string> {
+  const atMs = nowMs + Number(searchParams.get('ms') ?? '0');
   switch (pathname) {
     case '/guard':
       if ((await guardedUntil(storage)) < atMs) await storage.put(GUARDED_UNTIL, atMs);

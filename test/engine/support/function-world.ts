@@ -72,14 +72,16 @@ export class FunctionWorld extends TestEngine {
     });
   }
 
-  private tick(): void {
+  /** The cron trigger, again and again. */
+  protected tick(): void {
     this.invoke(async (engine, remainingTimeMs) => {
       await runSweep(engine, remainingTimeMs);
     });
     this.time.at(this.time.now + CRON_MS, () => this.tick());
   }
 
-  private invoke(work: (engine: FunctionEngine, remainingTimeMs: () => number) => Promise<void>): void {
+  /** One invocation in a process of its own. */
+  protected invoke(work: (engine: FunctionEngine, remainingTimeMs: () => number) => Promise<void>): void {
     const process = this.idle({ serves: false });
     const endsAt = this.time.now + LIMIT_MS;
     this.time.at(endsAt, () => process.crash());

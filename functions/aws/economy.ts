@@ -1,0 +1,37 @@
+import { systemClock } from '../../src/adapters/system.ts';
+import type { Waker } from '../../src/ports/waker.ts';
+import type { AwsParts } from './compose.ts';
+
+/** What is known of the call: the function's own address, which is that of the sweep where none is set. */
+export interface OwnAddress {
+  readonly invokedFunctionArn: string;
+}
+
+/** The waker of economy mode; null in steady mode. */
+export async function wakerOf(parts: AwsParts, address: OwnAddress): Promise<Waker | null> {
+  const { STEPWELL_WAKE_GROUP: group, STEPWELL_WAKE_ROLE_ARN: roleArn } = parts.settings;
+  if (group === undefined || roleArn === undefined) return null;
+  parts.wakes.waker ??= openWaker(parts, { group, roleArn }, address);
+  return parts.wakes.waker;
+}
+
+async function openWaker(
+  { settings }: AwsParts,
+  where: { readonly group: string; readonly roleArn: string },
+  { invokedFunctionArn }: OwnAddress,
+): Promise<Waker> {
+  const { createScheduleWaker } = await import('../../src/adapters/scheduler/schedule-waker.ts');
+  const targetArn = settings.STEPWELL_WAKE_TARGET_ARN ?? invokedFunctionArn;
+  return createScheduleWaker({ ...where, targetArn, clock: systemClock });
+}
+
+/** Before anything is written: whatever becomes of this invocation, somebody looks after what it has left. Never rejects. */
+export async function keepWake(parts: AwsParts, address: OwnAddress): Promise<void> {
+  const waker = await wakerOf(parts, address);
+  if (waker === null) return;
+  const { createWakeGuard } = await import('../../src/engine/deployment-wakes.ts');
+  const { log, engine, settings, wakes } = parts;
+  const invocationMs = settings.STEPWELL_INVOCATION_SECS * 1000;
+  const { leaseMs } = engine.settings;
+  await createWakeGuard({ waker, clock: systemClock, log, invocationMs, leaseMs, memory: wakes.memory }).keep();
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { step } from '../../engine/support/blocks.ts';
+import { faultAt, outage } from '../../engine/support/fault-plans.ts';
+import { noFaults } from '../../engine/support/fault-store.ts';
+import { LIMIT_MS } from '../../engine/support/function-world.ts';
+import { hintFates } from '../../engine/support/hint-faults.ts';
+import { runScenario } from '../../engine/support/run-scenario.ts';
+import { scenarios } from '../../engine/support/scenarios.ts';
+import { checkEffects, checkEnd, faultless } from '../../engine/support/single-fault.ts';
+import type { TestEngineOptions } from '../../engine/support/test-engine.ts';
+import { EconomyWorld } from '../support/economy-world.ts';
+
+const HOUR_MS = 3_600_000;
+/** A guard comes when the lease of its invocation has ended (RULINGS A33). */
+const GUARD_MS = LIMIT_MS + 60_000;
+const named = scenarios.map((scenario) => [scenario.name, scenario] as const);
+
+describe('economy mode, without a cron trigger (RULINGS A33)', () => {
+  it.each(named)('%s: ends although every message is lost, by wakes alone', async (_, scenario) => {
+    const expected = await faultless(scenario);
+    const world = (options: TestEngineOptions) => new EconomyWorld(options, hintFates.dropped);
+    const run = await runScenario(scenario, () => noFaults, {}, world);
+    checkEnd(scenario, run.end, expected.end);
+    checkEffects(run.calls, 0);
+  });
+
+  it('an idle hour asks the database nothing, and no alarm is left', async () => {
+    const world = new EconomyWorld({ scripts: { quick: {} } });
+    world.boot();
+    const id = await world.start(await world.publish([step('a', 'quick')]));
+    await world.untilEnded(id);
+    await world.time.pass(2 * GUARD_MS);
+    const before = world.calls.calls.length;
+    expect(world.alarmAt).toBeNull();
+    await world.time.pass(HOUR_MS);
+    expect(world.calls.calls.slice(before)).toEqual([]);
+  });
+
+  it('a sleep of forty days asks nothing until it ends, and ends at its instant', async () => {
+    const world = new EconomyWorld({ scripts: { quick: {} } });
+    world.boot();
+    const delay = { duration: 40 * 24 * HOUR_MS };
+    const id = await world.start(await world.publish([step('a', 'quick', { delay })]));
+    const dueAt = world.time.now + delay.duration;
+    await world.time.pass(2 * GUARD_MS);
+    const before = world.calls.calls.length;
+    await world.time.pass(dueAt - world.time.now - 1_000);
+    expect(world.calls.calls.slice(before)).toEqual([]);
+    await world.untilEnded(id, 2_000);
+  });
+
+  it('a start or a signal moves the wake forward, and nothing moves it back', async () => {
+    const world = new EconomyWorld({ scripts: { quick: {} } }, hintFates.dropped);
+    world.boot();
+    const later = [step('a', 'quick', { delay: { duration: 10 * HOUR_MS } })];
+    await world.start(await world.publish(later));
+    await world.time.pass(2 * GUARD_MS);
+    expect(world.alarmAt).toBeGreaterThan(world.time.now + 9 * HOUR_MS);
+    const id = await world.start(await world.publish([step('b', 'quick')]));
+    expect(world.alarmAt).toBe(world.time.now + GUARD_MS);
+    const kept = world.alarmAt;
+    await world.start(await world.publish(later));
+    expect(world.alarmAt).toBe(kept);
+    await world.untilEnded(id, GUARD_MS + 1_000);
+  });
+
+  it.each(['crash-before', 'crash-after'] as const)(
+    'an invocation that dies in a commit (%s) is taken over by a wake, with every message lost after it',
+    async (kind) => {
+      const world = new EconomyWorld(
+        { scripts: { quick: {} }, faults: faultAt('commit', 1, { kind }) },
+        (_, nth) => (nth === 0 ? [0] : []),
+      );
+      world.boot();
+      const id = await world.start(
+        await world.publish([step('a', 'quick'), step('b', 'quick'), step('c', 'quick')]),
+      );
+      await world.untilEnded(id, 2 * GUARD_MS);
+      checkEffects(world.ledger.entries, 1);
+    },
+  );
+
+  it('the same invocation is lost for ever when no wake was kept before it wrote', async () => {
+    const world = new EconomyWorld({ scripts: { quick: {} } }, hintFates.dropped);
+    world.boot();
+    world.keepsWakes = false;
+    const id = await world.start(await world.publish([step('a', 'quick')]));
+    await expect(world.untilEnded(id, 24 * HOUR_MS)).rejects.toThrow('is still scheduled');
+  });
+
+  it('a wake that finds no database comes again twice a minute until there is one', async () => {
+    const database = outage(['claimDue'], { kind: 'fail-before' });
+    const world = new EconomyWorld({ scripts: { quick: {} }, faults: database }, hintFates.dropped);
+    world.boot();
+    const id = await world.start(await world.publish([step('a', 'quick')]));
+    await world.time.pass(HOUR_MS);
+    expect(world.countCalls('claimDue')).toBeGreaterThan(100);
+    expect(world.countCalls('claimDue')).toBeLessThan(125);
+    database.on = false;
+    await world.untilEnded(id, 31_000);
+  });
+
+  it('what is due while the deployment drains is looked at twice a minute', async () => {
+    const node = { id: '01900000-0000-8000-8000-000000000001', name: 'functions' };
+    const often = { beatMs: 5_000, silentMs: 120_000, reapEveryMs: 60_000 };
+    const settings = { node: { ...node, ...often } };
+    const world = new EconomyWorld({ scripts: { quick: {} }, settings }, hintFates.dropped);
+    world.boot();
+    await world.store.heartbeatNode(node.id, node.name, null);
+    await world.store.drainNode(node.id);
+    await world.start(await world.publish([step('a', 'quick')]));
+    await world.time.pass(HOUR_MS);
+    expect(world.countCalls('nextWake')).toBeGreaterThan(100);
+    expect(world.countCalls('nextWake')).toBeLessThan(125);
+    expect(world.ledger.entries).toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import { createWakerClass, type WakerClass } from '../../../functions/cloudflare/waker.ts';
+import { createObjectWaker } from '../../../src/adapters/cloudflare/object-waker.ts';
+import { createWakeGuard, type WakeGuard } from '../../../src/engine/deployment-wakes.ts';
+import type { FunctionEngine } from '../../../src/engine/function-engine.ts';
+import { FunctionWorld, LIMIT_MS } from '../../engine/support/function-world.ts';
+import type { HintFate } from '../../engine/support/hint-faults.ts';
+import type { TestEngineOptions } from '../../engine/support/test-engine.ts';
+
+type Invoked = (engine: FunctionEngine, remainingTimeMs: () => number) => Promise<void>;
+
+/** The platform repeats an alarm whose handler did not come to its end. */
+const ALARM_AGAIN_MS = LIMIT_MS + 2_000;
+
+/**
+ * A world of functions without a cron trigger: the real waker, over the alarm and the storage of a Durable Object in virtual
+ * time, has to find everything that no message tells of.
+ */
+export class EconomyWorld extends FunctionWorld {
+  /** When the alarm goes off; null: it is not set. */
+  alarmAt: number | null = null;
+  /** False plants a fault: nothing is kept before a write. */
+  keepsWakes = true;
+  private readonly values = new Map<string, unknown>();
+  private readonly Waker: WakerClass;
+  private readonly guard: WakeGuard;
+
+  constructor(options: TestEngineOptions = {}, fate?: HintFate) {
+    super(options, fate);
+    const clock = { nowMs: () => this.time.now };
+    this.Waker = createWakerClass((env) => env['invocation'] as ReturnType<typeof invocation>, clock);
+    this.guard = createWakeGuard({
+      waker: createObjectWaker({ idFromName: () => ({}), get: () => ({ fetch: (url) => this.ask(url) }) }),
+      clock,
+      log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+      invocationMs: LIMIT_MS,
+      leaseMs: null,
+      memory: { keptUntilMs: 0 },
+    });
+  }
+
+  override async start(...args: Parameters<FunctionWorld['start']>): Promise<string> {
+    await this.keep();
+    return super.start(...args);
+  }
+
+  override async signal(...args: Parameters<FunctionWorld['signal']>) {
+    await this.keep();
+    return super.signal(...args);
+  }
+
+  override async report(...args: Parameters<FunctionWorld['report']>): Promise<string> {
+    await this.keep();
+    return super.report(...args);
+  }
+
+  /** What each invocation that may write does first. */
+  keep(): Promise<void> {
+    return this.keepsWakes ? this.time.track(this.guard.keep()) : Promise.resolve();
+  }
+
+  protected override tick(): void {
+    // There is no cron trigger.
+  }
+
+  protected override invoke(work: Invoked): void {
+    super.invoke(async (engine, remainingTimeMs) => {
+      await this.keep();
+      await work(engine, remainingTimeMs);
+    });
+  }
+
+  private ask(url: string): Promise<Response> {
+    return this.object(null).fetch(new Request(url, { method: 'POST' }));
+  }
+
+  private object(woken: ReturnType<typeof invocation> | null): InstanceType<WakerClass> {
+    const storage = {
+      getAlarm: () => Promise.resolve(this.alarmAt),
+      setAlarm: (atMs: number) => Promise.resolve(this.setAlarm(atMs)),
+      get: (key: string) => Promise.resolve(this.values.get(key)),
+      put: (key: string, value: unknown) => Promise.resolve(void this.values.set(key, value)),
+    };
+    const unused = { sendBatch: () => Promise.resolve() };
+    return new this.Waker({ storage }, { STEPWELL_TURNS: unused, invocation: woken });
+  }
+
+  private setAlarm(atMs: number): void {
+    this.alarmAt = atMs;
+    this.time.at(atMs, () => {
+      if (this.alarmAt !== atMs) return;
+      this.alarmAt = null;
+      this.ring();
+    });
+  }
+
+  private ring(): void {
+    let isHandled = false;
+    super.invoke(async (engine, remainingTimeMs) => {
+      await this.object(invocation(engine, remainingTimeMs)).alarm();
+      isHandled = true;
+    });
+    this.time.at(this.time.now + ALARM_AGAIN_MS, () => {
+      if (!isHandled) this.ring();
+    });
+  }
+}
+
+function invocation(engine: FunctionEngine, remainingTimeMs: () => number) {
+  return { engine, remainingTimeMs };
+}
+
+function ignore(): void {
+  // Nothing is said of a guard that was kept.
+}
