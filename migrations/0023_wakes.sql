@@ -88,10 +88,13 @@ BEGIN
   v_now := stepwell.sw_now();
   -- Read under the locks: what was denied again meanwhile waits longer now.
   v_woken := ARRAY(
-    SELECT i.id FROM stepwell.task_instances i
-    WHERE i.id = ANY (v_ids) AND (i.tenant_id = p_tenant) IS TRUE AND NOT stepwell.is_terminal(i.state) AND EXISTS (
+    SELECT u.id FROM unnest(v_ids) WITH ORDINALITY AS u(id, position)
+    JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id]) AND (i.tenant_id = p_tenant) IS TRUE
+      AND NOT stepwell.is_terminal(i.state)
+    WHERE EXISTS (
       SELECT 1 FROM stepwell.limit_waits w
-      WHERE w.tenant_id = p_tenant AND w.kind = p_kind AND w.name = p_name AND w.instance_id = i.id AND w.until > v_now));
+      WHERE w.tenant_id = p_tenant AND w.kind = p_kind AND w.name = p_name AND w.instance_id = u.id AND w.until > v_now)
+    ORDER BY u.position);
   PERFORM stepwell.accept_wake(p_tenant, u.id, stepwell.uuid_v7(v_now), jsonb_build_object('timers', '[]'::jsonb,
     'startAt', NULL, 'limit', jsonb_build_object('reason', p_kind, 'name', p_name)), v_now)
   FROM unnest(v_woken) AS u(id);

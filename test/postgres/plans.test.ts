@@ -9,6 +9,7 @@ import { FILL_BEYOND, operationsBeyond } from './operations-beyond.ts';
 import { FILL_ADMIN, operationsOfAdmin } from './operations-of-admin.ts';
 import { operationsOfChanges } from './operations-of-changes.ts';
 import { operationsOfHistory, readsOfHistory } from './operations-of-history.ts';
+import { FILL_INSPECTION, operationsOfWakes, readsOfInspection } from './operations-of-inspection.ts';
 import { fillItems, operationsOfItems } from './operations-of-items.ts';
 import { operationsOfTurns } from './operations-of-turns.ts';
 import { useSessions } from './sessions.ts';
@@ -25,6 +26,7 @@ function operations(scene: Scene): readonly (readonly [string, () => Promise<unk
     ...operationsBeyond(store, held, batch[0] ?? held),
     ...operationsOfItems(store, batch[9] ?? held),
     ...operationsOfAdmin(store, held),
+    ...operationsOfWakes(store, held),
   ];
 }
 
@@ -33,6 +35,7 @@ function reads(scene: Scene): readonly (readonly [string, () => Promise<unknown>
   const { store, held } = scene;
   return [
     ...readsOfHistory(scene),
+    ...readsOfInspection(store, held),
     ['an instance', () => store.getInstance(TENANT, held.instanceId)],
     [
       'the oldest instances that fit',
@@ -86,6 +89,7 @@ describe('operations on large tables', () => {
     await session.rows(FILL);
     await session.rows(FILL_BEYOND);
     await session.rows(FILL_ADMIN);
+    await session.rows(FILL_INSPECTION);
     await session.rows(fillItems(scene.batch[9] ?? scene.held));
     const costs = new Map<string, Cost>();
     for (const [name, act] of acts) costs.set(name, await costOf(session, act));

@@ -20,6 +20,7 @@ import { describeIdempotency } from './idempotency.ts';
 import { describeInboxOrder } from './inbox-order.ts';
 import { describeInstanceLists } from './instance-lists.ts';
 import { describeInstanceReads } from './instance-reads.ts';
+import { describeInspection } from './inspection.ts';
 import { describeIntents } from './intents.ts';
 import { describeItems } from './items.ts';
 import { describeKeysAndValues } from './keys-and-values.ts';
@@ -44,6 +45,7 @@ import { describeTaskClaims } from './task-claims.ts';
 import { describeTaskLife } from './task-life.ts';
 import { describeTaskReads } from './task-reads.ts';
 import { describeTaskReports } from './task-reports.ts';
+import { describeWakes } from './wakes.ts';
 import { describeWorkerAdmin } from './worker-admin.ts';
 
 const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
@@ -91,6 +93,8 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'circuit breakers': describeBreakers,
   'resource pools': describePools,
   budgets: describeBudgets,
+  wakes: describeWakes,
+  'what stands around an instance': describeInspection,
   'changes of what a run is made of': describeShapeChanges,
 };
 
