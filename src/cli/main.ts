@@ -14,6 +14,8 @@ const main = defineCommand({
     dev: () => import('./commands/dev.ts').then((module) => module.default),
     serve: () => import('./commands/serve.ts').then((module) => module.default),
     migrate: () => import('./commands/migrate.ts').then((module) => module.default),
+    check: () => import('./commands/check.ts').then((module) => module.default),
+    types: () => import('./commands/types.ts').then((module) => module.default),
     publish: () => import('./commands/publish.ts').then((module) => module.default),
     start: () => import('./commands/start.ts').then((module) => module.default),
     get: () => import('./commands/get.ts').then((module) => module.default),

@@ -12,6 +12,7 @@ import type { Approvals } from './client/wire.ts';
 export { ApiError } from './client/api-error.ts';
 export type { GateAnswer, InstanceFilter, NewSignal, StartRequest } from './client/instances.ts';
 export type { CallOptions } from './client/send.ts';
+export type { CheckedSequence, TemplateSample } from './client/sequence-checks.ts';
 export type { PublishedSequence, SequenceFilter, SequenceName, SequenceTarget } from './client/sequences.ts';
 export type {
   Checkpoint,

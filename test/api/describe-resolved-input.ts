@@ -64,8 +64,7 @@ export function describeResolvedInput(backendName: BackendName): void {
       expect(tasks).toHaveLength(TEMPLATES.length);
       for (const task of tasks) {
         const trace = await input(id, task.block_id);
-        expect(trace.block_id).toBe(task.block_id);
-        expect(trace.resolved_params, task.block_id).toEqual(task.params);
+        expect([trace.block_id, trace.resolved_params]).toEqual([task.block_id, task.params]);
       }
     });
 

@@ -37,6 +37,26 @@ async function startedId(): Promise<string> {
 }
 
 describe('the client commands', () => {
+  it('check a document without publishing it, and print its types', async () => {
+    const { stdout, code } = await stepwell('check', 'ask.json');
+    expect(stdout).toMatch(
+      /^ask version 1\n✔ structure is valid definition_valid\n[\s\S]*Next: npx stepwell publish ask.json/,
+    );
+    expect(code).toBe(0);
+    const typo = await stepwell('check', 'typo.json');
+    expect([typo.code, typo.stdout]).toEqual([
+      1,
+      expect.stringContaining("handler 'logg' has no live worker"),
+    ]);
+    expect(typo.stderr).toContain('1 of 11 checks did not pass');
+    const types = await stepwell('types', 'ask.json', '--language', 'kotlin');
+    expect(types.stdout).toContain('val agree: JsonElement,');
+    expect((await stepwell('types', 'ask.json')).stdout).toMatch(/^export type SequenceInput = unknown;\n/);
+    expect((await stepwell('types', 'ask.json', '--language', 'cobol')).stderr).toContain(
+      'no types for cobol',
+    );
+  });
+
   it('publish a document with the parts filled in that nobody wants to write, version by version', async () => {
     expect((await stepwell('publish', 'ask.json')).stdout).toMatch(
       /^Published ask version 1 [0-9a-f-]{36}\nNext: /,

@@ -1,3 +1,4 @@
+import { textOf } from '../expressions/values.ts';
 import { trimBlanks } from '../expressions/lexical.ts';
 import type { Evaluation } from '../expressions/paths.ts';
 import type { Followed } from '../expressions/resolve-chain.ts';
@@ -23,6 +24,6 @@ export function describeChain(
 
 /** The path of a reading as its text spells it, without the call around it. As a literal it would be that very text. */
 function spelledPath({ via, literal }: Reading): string {
-  const text = String(literal);
+  const text = textOf(literal);
   return via === 'value' ? text : trimBlanks(text.slice(text.indexOf('(') + 1, -1));
 }

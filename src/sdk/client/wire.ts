@@ -1,11 +1,17 @@
 import type * as z from 'zod';
 import type { ContextPatchBody, Retried } from '../../api/schemas/actions.ts';
 import type { ApprovalBody, ApprovalPage } from '../../api/schemas/approval.ts';
+import type { DataflowBody } from '../../api/schemas/dataflow.ts';
 import type { ExplanationBody } from '../../api/schemas/explanation.ts';
 import type { InstanceBody, InstancePage } from '../../api/schemas/instance.ts';
 import type { AuditBody, LogBody, OutputBody } from '../../api/schemas/output.ts';
+import type { PreflightBody } from '../../api/schemas/preflight.ts';
 import type { PublishedBody } from '../../api/schemas/sequence.ts';
 import type { BatchStarted, StartBody, StartedBody } from '../../api/schemas/start.ts';
+import type {
+  BlockTrace as BlockTraceBody,
+  TemplateResult as TemplateResultBody,
+} from '../../api/schemas/template-trace.ts';
 import type { NodeBody } from '../../api/schemas/tree.ts';
 import type { FiredBody, TriggerBody, TriggerInput } from '../../api/schemas/trigger.ts';
 import type { AttemptBody, HeartbeatReply, TaskBody, WorkerBody } from '../../api/schemas/worker.ts';
@@ -30,6 +36,10 @@ export type Explanation = z.infer<typeof ExplanationBody>;
 export type Approval = z.infer<typeof ApprovalBody>;
 export type Approvals = z.infer<typeof ApprovalPage>;
 export type Published = z.infer<typeof PublishedBody>;
+export type Preflight = z.infer<typeof PreflightBody>;
+export type Dataflow = z.infer<typeof DataflowBody>;
+export type TemplateResult = z.infer<typeof TemplateResultBody>;
+export type BlockTrace = z.infer<typeof BlockTraceBody>;
 export type NewTrigger = z.input<typeof TriggerInput>;
 export type Trigger = z.infer<typeof TriggerBody>;
 export type Fired = z.infer<typeof FiredBody>;

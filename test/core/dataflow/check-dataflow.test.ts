@@ -29,7 +29,7 @@ describe('a reference [API 4.2]', () => {
     for (const reference of ['outputs.make.x', 'data.x', 'state.k', 'config.y']) {
       const known = reference.startsWith('data') || reference.startsWith('outputs');
       const schemas = known ? {} : { input: closed({}), output: closed({}) };
-      expect(findingsOf(`{{${reference}}}`, schemas), reference).toMatchObject([
+      expect(findingsOf(`{{${reference}}}`, schemas)).toMatchObject([
         { code: 'TYPE_UNKNOWN', severity: 'warning', consumer: 'use', reference },
       ]);
     }
@@ -91,7 +91,7 @@ describe('a reference [API 4.2]', () => {
       ],
     ] satisfies Json[]) {
       const input = closed({ a: type });
-      expect(findingsOf('{{data.a}}', { input }), JSON.stringify(type)).toMatchObject([
+      expect(findingsOf('{{data.a}}', { input })).toMatchObject([
         { code: 'VALUE_MAY_BE_NULL', severity: 'error' },
       ]);
       expect(codeOf("{{data.a | 'x'}}", { input })).toBeUndefined();
@@ -107,7 +107,7 @@ describe('a reference [API 4.2]', () => {
   it('that its schema promises has no finding', () => {
     const output = closed({ a: closed({ 'b-c': { type: 'integer' }, 7: { type: 'string' } }) });
     for (const path of ['make', 'make.a', 'make.a.b-c', 'make.a.7']) {
-      expect(codeOf(`{{outputs.${path}}}`, { output }), path).toBeUndefined();
+      expect([path, codeOf(`{{outputs.${path}}}`, { output })]).toEqual([path, undefined]);
     }
   });
 

@@ -65,7 +65,7 @@ describe('the search for references [API 4.2]', () => {
             if (text.indexOf(path) !== text.lastIndexOf(path)) continue;
             const behind = text.slice(text.indexOf(path) + path.length);
             const inside = behind.includes('}}') ? behind.slice(0, behind.indexOf('}}')) : '';
-            expect(hasFallback, text).toBe(/(?<!\|)\|(?!\|)/.test(inside.replaceAll(/\|\|+/g, '')));
+            expect(hasFallback).toBe(/(?<!\|)\|(?!\|)/.test(inside.replaceAll(/\|\|+/g, '')));
           }
         },
       ),

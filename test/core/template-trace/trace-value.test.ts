@@ -126,7 +126,7 @@ describe('the redaction of a trace [API 4.5]', () => {
       '{{json(data.odd)}}',
       "{{data.gone | 'ghp_x1'}}",
     ]) {
-      expect(entryOf(text), text).toMatchObject({ status: 'redacted', value: '[REDACTED]' });
+      expect(entryOf(text)).toMatchObject({ status: 'redacted', value: '[REDACTED]' });
     }
     expect(traceValue('Bearer {{data.name}}', scope).resolved).toBe('[REDACTED]');
   });

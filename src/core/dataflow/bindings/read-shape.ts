@@ -104,21 +104,12 @@ function impliedTypes(schema: JsonObject): readonly Json[] {
   return Object.hasOwn(schema, 'items') || Object.hasOwn(schema, 'prefixItems') ? ['array'] : [true];
 }
 
+const SCALARS = (['null', 'boolean', 'integer', 'number', 'string'] as const).map((kind) => ({ kind }));
+
 function typeShape(reading: Reading, schema: JsonObject, type: Json, below: Below): TypeShape {
-  switch (type) {
-    case 'null':
-    case 'boolean':
-    case 'integer':
-    case 'number':
-    case 'string':
-      return { kind: type };
-    case 'array':
-      return { kind: 'list', element: elementShape(schema, below) };
-    case 'object':
-      return objectShape(reading, schema, below);
-    default:
-      return ANYTHING;
-  }
+  if (type === 'array') return { kind: 'list', element: elementShape(schema, below) };
+  if (type === 'object') return objectShape(reading, schema, below);
+  return SCALARS.find(({ kind }) => kind === type) ?? ANYTHING;
 }
 
 function elementShape(schema: JsonObject, below: Below): TypeShape {
