@@ -27,6 +27,8 @@ const plans = z.string().transform((text, context): TenantPlans => {
 /** What every function host reads (http-api.md 30); names and defaults are those of the server. */
 const HostEnvironment = z.object({
   STEPWELL_DATABASE_URL: z.string().min(1),
+  /** What one invocation takes at most; the hosts stop it after 15 minutes. */
+  STEPWELL_INVOCATION_SECS: number(10, 840).default(60),
   STEPWELL_API_KEY: z.string().min(1).optional(),
   STEPWELL_INSECURE: flag,
   STEPWELL_REQUIRE_TENANT_HEADER: flag,
@@ -66,12 +68,13 @@ const LambdaEnvironment = HostEnvironment.extend({
   /** Default: `neon` for hosts under neon.tech, `pg` for all others. */
   STEPWELL_DATABASE_DRIVER: z.enum(['neon', 'pg']).optional(),
   STEPWELL_QUEUE_URL: z.string().min(1),
+  /** Economy mode: the group of one-off schedules, who may call the sweep for them, and the sweep itself. */
+  STEPWELL_WAKE_GROUP: z.string().min(1).optional(),
+  STEPWELL_WAKE_ROLE_ARN: z.string().min(1).optional(),
+  STEPWELL_WAKE_TARGET_ARN: z.string().min(1).optional(),
 });
 
-const WorkerEnvironment = HostEnvironment.extend({
-  /** What one invocation takes at most; Cloudflare stops it after 15 minutes. */
-  STEPWELL_INVOCATION_SECS: number(10, 840).default(60),
-});
+const WorkerEnvironment = HostEnvironment;
 
 /** What all function hosts have. */
 export type HostSettings = z.infer<typeof HostEnvironment>;

@@ -1,5 +1,5 @@
 import type { Deployment } from './deployment.ts';
-import { baseFunction, type Parts } from './parts.ts';
+import { baseFunction, ofLambdaOnly, type Parts } from './parts.ts';
 import type { Queues } from './queues.ts';
 import type { Wakes } from './wakes.ts';
 
@@ -31,12 +31,11 @@ export function createFunctions(parts: Parts, around: Surroundings): Functions {
   const sweep = new sst.aws.Function(
     `${name}Sweep`,
     {
-      ...serving(parts, around, wakes.ofSweep()),
-      ...running(parts),
+      ...running(parts, serving(parts, around, wakes.ofSweep())),
       handler: entries.sweep,
       // A tick that failed is not worth much: the next one does the same (reliability.md 5.1).
       retries: 0,
-      transform: { eventInvokeConfig: { maximumEventAgeInSeconds: 60 } },
+      transform: { role: ofLambdaOnly, eventInvokeConfig: { maximumEventAgeInSeconds: 60 } },
       ...(stage.reserved === null ? {} : { concurrency: { reserved: stage.reserved.sweep } }),
     },
     opts,
@@ -54,9 +53,8 @@ export function createFunctions(parts: Parts, around: Surroundings): Functions {
     opts,
   );
   const subscribe = (queue: sst.aws.Queue, handler: string, maximumConcurrency: number) => {
-    const shared = serving(parts, around, others);
     return queue.subscribe(
-      { ...shared, ...running(parts), handler },
+      { ...running(parts, serving(parts, around, others)), handler },
       {
         batch: BATCH,
         transform: {
@@ -103,9 +101,13 @@ function serving(
   } satisfies Partial<sst.aws.FunctionArgs>;
 }
 
-/** What only those get that run handlers. Their own permissions come on top of those of `serving`. */
-function running({ args }: Parts): Pick<sst.aws.FunctionArgs, 'link'> {
-  return args.link === undefined ? {} : { link: args.link };
+/** Handlers run in it: it may do what they need on top. */
+function running({ args }: Parts, serves: ReturnType<typeof serving>) {
+  return {
+    ...serves,
+    permissions: [...serves.permissions, ...(args.permissions ?? [])],
+    ...(args.link === undefined ? {} : { link: args.link }),
+  };
 }
 
 /**

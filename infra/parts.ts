@@ -27,5 +27,13 @@ export function baseFunction({ args, stage }: Parts) {
     // Chunks of their own are loaded when they are needed; pg looks for a native part that is not there.
     nodejs: { splitting: true, esbuild: { external: ['pg-native'] } },
     ...(args.vpc === undefined ? {} : { vpc: args.vpc }),
+    transform: { role: ofLambdaOnly },
   } as const satisfies Partial<sst.aws.FunctionArgs>;
+}
+
+/** sst also lets the whole account take the role of a function, which only `sst dev` needs. */
+export function ofLambdaOnly(role: aws.iam.RoleArgs): undefined {
+  if (!$dev) {
+    role.assumeRolePolicy = aws.iam.assumeRolePolicyForPrincipal({ Service: 'lambda.amazonaws.com' });
+  }
 }

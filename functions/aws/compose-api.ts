@@ -3,12 +3,16 @@ import { createLazyApi } from '../../src/api/create-lazy-api.ts';
 import { createRequestRunner } from '../../src/engine/request-runner.ts';
 import { apiDeps } from '../api-deps.ts';
 import type { AwsParts } from './compose.ts';
+import { keepWake } from './economy.ts';
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Answers one HTTP event. Resolves when nothing of the request runs any more. */
 export type AnswerEvent = (event: LambdaEvent, context: LambdaContext) => Promise<APIGatewayProxyResult>;
 
 /** The API over the parts of this host. Throws when nobody would have to show a key and that was not asked for. */
-export function composeApi({ engine, settings, version }: AwsParts): AnswerEvent {
+export function composeApi(parts: AwsParts): AnswerEvent {
+  const { engine, settings, version } = parts;
   const runner = createRequestRunner(engine);
   const { log, node } = engine.deps;
   const app = createLazyApi(apiDeps({ engine, runner, settings, version, peerOf }));
@@ -18,12 +22,19 @@ export function composeApi({ engine, settings, version }: AwsParts): AnswerEvent
       log.warn('the sign of life could not be given', { error: String(error) });
     });
     try {
+      // Whoever only reads leaves nothing behind.
+      if (!READS.has(methodOf(event))) await keepWake(parts, context);
       return await answer(event, context);
     } finally {
       await shown;
       await runner.settled();
     }
   };
+}
+
+function methodOf(event: LambdaEvent): string {
+  const method = ['requestContext', 'http', 'method'].reduce(memberOf, event);
+  return typeof method === 'string' ? method : 'unknown';
 }
 
 /** Function URLs and HTTP APIs (payload 2.0) name the peer here; it is shown in the log and told to rate limits only. */

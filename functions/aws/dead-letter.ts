@@ -1,4 +1,5 @@
 import type { AwsHost } from './compose.ts';
+import type { OwnAddress } from './economy.ts';
 import { failuresOf, type Remaining, runRecords, type SqsBatchResponse, type SqsEvent } from './records.ts';
 
 /**
@@ -7,7 +8,7 @@ import { failuresOf, type Remaining, runRecords, type SqsBatchResponse, type Sqs
  */
 export function createDeadLetterHandler(
   host: AwsHost,
-): (event: SqsEvent, context: Remaining) => Promise<SqsBatchResponse> {
+): (event: SqsEvent, context: Remaining & OwnAddress) => Promise<SqsBatchResponse> {
   return async (event, context) => {
     const parts = await host();
     const records = await runRecords(parts, event, context);

@@ -33,5 +33,12 @@ export async function keepWake(parts: AwsParts, address: OwnAddress): Promise<vo
   const { log, engine, settings, wakes } = parts;
   const invocationMs = settings.STEPWELL_INVOCATION_SECS * 1000;
   const { leaseMs } = engine.settings;
-  await createWakeGuard({ waker, clock: systemClock, log, invocationMs, leaseMs, memory: wakes.memory }).keep();
+  await createWakeGuard({
+    waker,
+    clock: systemClock,
+    log,
+    invocationMs,
+    leaseMs,
+    memory: wakes.memory,
+  }).keep();
 }

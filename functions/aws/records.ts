@@ -1,6 +1,7 @@
 import { decodeHintMessage } from '../../src/core/hint-message.ts';
 import { type HintOutcome, runHints } from '../../src/engine/invocation.ts';
 import type { AwsParts } from './compose.ts';
+import { keepWake, type OwnAddress } from './economy.ts';
 
 export interface SqsRecord {
   readonly messageId: string;
@@ -30,10 +31,12 @@ export interface Remaining {
 
 /** Works through an SQS event; one outcome per record, whatever becomes of the others. Unstarted ones are given back. */
 export async function runRecords(
-  { engine, queue, log }: AwsParts,
+  parts: AwsParts,
   event: SqsEvent,
-  context: Remaining,
+  context: Remaining & OwnAddress,
 ): Promise<readonly RecordOutcome[]> {
+  const { engine, queue, log } = parts;
+  await keepWake(parts, context);
   const read = event.Records.map((record) => ({
     record,
     hint: decodeHintMessage(record.body),

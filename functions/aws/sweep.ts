@@ -1,5 +1,6 @@
 import { runSweep } from '../../src/engine/invocation.ts';
-import type { AwsHost } from './compose.ts';
+import type { SweepResult } from '../../src/engine/sweep.ts';
+import type { AwsHost, AwsParts } from './compose.ts';
 import { keepWake, type OwnAddress, wakerOf } from './economy.ts';
 import type { Remaining } from './records.ts';
 
@@ -12,18 +13,20 @@ export function createSweepHandler(
 ): (event: unknown, context: Remaining & OwnAddress) => Promise<void> {
   return async (_event, context) => {
     const parts = await host();
-    const { engine, log } = parts;
-    const remainingTimeMs = (): number => context.getRemainingTimeInMillis();
     await keepWake(parts, context);
-    const waker = await wakerOf(parts, context);
-    const swept = waker === null ? await runSweep(engine, remainingTimeMs) : await wake(parts, waker);
-    log.info('swept', { ...swept, oldest_due_ms: await oldestDueMs(parts) });
-
-    async function wake({ engine: woken }: typeof parts, by: NonNullable<typeof waker>) {
-      const { runWake } = await import('../../src/engine/deployment-wakes.ts');
-      return runWake(woken, by, remainingTimeMs);
-    }
+    const swept = await sweepOrWake(parts, context);
+    const { now, dueAt } = await parts.engine.deps.store.nextWake();
+    parts.log.info('swept', { ...swept, oldest_due_ms: dueAt === null ? 0 : Math.max(0, now - dueAt) });
   };
+}
+
+async function sweepOrWake(parts: AwsParts, context: Remaining & OwnAddress): Promise<SweepResult> {
+  const { engine } = parts;
+  const remainingTimeMs = (): number => context.getRemainingTimeInMillis();
+  const waker = await wakerOf(parts, context);
+  if (waker === null) return runSweep(engine, remainingTimeMs);
+  const { runWake } = await import('../../src/engine/deployment-wakes.ts');
+  return runWake(engine, waker, remainingTimeMs);
 }
 
 export { createAwsHost } from './compose.ts';

@@ -60,7 +60,10 @@ export async function runHints(
  */
 export async function runSweep(engine: FunctionEngine, remainingTimeMs: () => number): Promise<SweepResult> {
   // A function that only runs turns does without it.
-  const { claimDue, sweep } = await import('./sweep.ts');
+  const [{ claimDue, sweep }, { hintUpcoming }] = await Promise.all([
+    import('./sweep.ts'),
+    import('./hint-upcoming.ts'),
+  ]);
   const invocation = openInvocation(engine, remainingTimeMs);
   const { deps, runner } = invocation;
   const claimUntilMs = remainingTimeMs() / 2;
@@ -76,6 +79,7 @@ export async function runSweep(engine: FunctionEngine, remainingTimeMs: () => nu
       swept = { ...swept, claimed: swept.claimed + claimed, more };
     }
     await invocation.idle();
+    await hintUpcoming(deps);
     await deps.outbox?.deliverDue((waitMs) => remainingTimeMs() - waitMs > claimUntilMs);
     return swept;
   } finally {

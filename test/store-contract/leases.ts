@@ -33,6 +33,31 @@ export function describeLeases(makeStore: MakeStore): void {
     expect((await world.store.claimExpired(dueRequest())).claims).toEqual([]);
   });
 
+  it('lists what falls due soon and was set long before, the earliest first; leased instances are not listed', async () => {
+    const minutes = (count: number): number => count * 60_000;
+    const start = async (aheadMs: number): Promise<string> =>
+      world.start({ nextFireAt: (await world.now()) + aheadMs });
+    const request = { withinMs: minutes(1), aheadMs: minutes(15), limit: 10 };
+    const [late, early, far] = [
+      await start(minutes(20) + 30_000),
+      await start(minutes(20)),
+      await start(minutes(40)),
+    ];
+    await world.advance(minutes(19) + 31_000);
+    await start(29_000);
+    const now = await world.now();
+    const { instances } = await world.store.listUpcoming(request);
+    expect(instances.map(({ instanceId, dueAt }) => [instanceId, dueAt - now])).toEqual([
+      [early, 29_000],
+      [late, 59_000],
+    ]);
+    expect((await world.store.listUpcoming({ ...request, limit: 1 })).instances).toHaveLength(1);
+    await world.advance(minutes(20));
+    expect((await world.store.listUpcoming(request)).instances.map(({ instanceId }) => instanceId)).toEqual([
+      far,
+    ]);
+  });
+
   it('a renewal needs epoch and token (RULINGS A24)', async () => {
     const claim = await world.claim(await world.start());
     const wrongToken = { ...claim, leaseToken: nextId() };

@@ -1,4 +1,4 @@
-import type { GivenSlot, LeaseRef, NextWake } from '../../ports/store/turn.ts';
+import type { GivenSlot, LeaseRef, NextWake, Upcoming, UpcomingRequest } from '../../ports/store/turn.ts';
 import { countTakeOver, isOver, withoutLease } from './claims.ts';
 import { releaseSlot } from './concurrency.ts';
 import { type Tx, saveInstance } from './database.ts';
@@ -82,6 +82,17 @@ export function nextWake(tx: Tx): NextWake {
   let scheduleAt: number | null = null;
   for (const schedule of tx.db.schedules.values()) scheduleAt = least(scheduleAt, wakeOf(schedule));
   return { now: tx.t, dueAt, leaseUntil, scheduleAt };
+}
+
+export function listUpcoming(tx: Tx, { withinMs, aheadMs, limit }: UpcomingRequest): Upcoming {
+  const instances = [...tx.db.instances.values()]
+    .flatMap(({ tenantId, id, dueAt, leaseUntil, updatedAt }) => {
+      if (dueAt === null || leaseUntil !== null) return [];
+      const isSoon = dueAt > tx.t && dueAt <= tx.t + withinMs;
+      return isSoon && dueAt - updatedAt > aheadMs ? [{ tenantId, instanceId: id, dueAt }] : [];
+    })
+    .toSorted((left, right) => left.dueAt - right.dueAt || (left.instanceId < right.instanceId ? -1 : 1));
+  return { now: tx.t, instances: instances.slice(0, limit) };
 }
 
 function least(left: number | null, right: number | null): number | null {

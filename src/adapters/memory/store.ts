@@ -17,7 +17,7 @@ import { patchContext, signal } from './facts.ts';
 import { announceHandlers, listLiveHandlers } from './handler-names.ts';
 import { limitPart } from './limit-store.ts';
 import { instanceListPart } from './instance-lists.ts';
-import { nextWake, peekInbox, releaseLeases, renewLeases, voidAllLeases } from './leases.ts';
+import { listUpcoming, nextWake, peekInbox, releaseLeases, renewLeases, voidAllLeases } from './leases.ts';
 import { idempotencyPart } from './idempotency.ts';
 import { inspectionPart } from './inspection.ts';
 import { itemPart } from './items.ts';
@@ -100,6 +100,7 @@ function turnPart(run: Run): TurnStore {
     voidAllLeases: () => run(voidAllLeases),
     peekInbox: (leases) => run((tx) => peekInbox(tx, leases)),
     nextWake: () => run(nextWake),
+    listUpcoming: (request) => run((tx) => listUpcoming(tx, request)),
   };
 }
 

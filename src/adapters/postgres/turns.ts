@@ -9,8 +9,9 @@ import type {
   NextWake,
   TurnCommit,
   TurnStore,
+  Upcoming,
 } from '../../ports/store/turn.ts';
-import { LOCK_TIMEOUT, call, callOr, isUuid } from './call.ts';
+import { LOCK_TIMEOUT, call, callOr, isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
 import {
   type ClaimOneAnswer,
@@ -32,6 +33,19 @@ const RELEASE = 'SELECT stepwell.release_leases_v1($1::jsonb)';
 const VOID_ALL = 'SELECT stepwell.void_all_leases_v1()';
 const PEEK = 'SELECT stepwell.peek_inbox_v1($1::jsonb)';
 const NEXT_WAKE = 'SELECT stepwell.next_wake_v1()';
+// The time is a value of its own, so that it bounds a range of the index.
+const UPCOMING = `
+WITH t AS MATERIALIZED (SELECT stepwell.sw_now() AS now)
+SELECT json_build_object('now', stepwell.to_ms((SELECT now FROM t)), 'instances', coalesce((
+  SELECT json_agg(json_build_object('tenantId', u.tenant_id, 'instanceId', u.id, 'dueAt', stepwell.to_ms(u.due_at))
+    ORDER BY u.due_at, u.id)
+  FROM (
+    SELECT i.tenant_id, i.id, i.due_at FROM stepwell.task_instances i
+    WHERE i.lease_until IS NULL AND i.due_at > (SELECT now FROM t)
+      AND i.due_at <= (SELECT now FROM t) + make_interval(secs => $1::double precision / 1000)
+      AND i.due_at - i.updated_at > make_interval(secs => $2::double precision / 1000)
+    ORDER BY i.due_at, i.id LIMIT $3
+  ) u), '[]'))`;
 const NOW = 'SELECT stepwell.to_ms(stepwell.sw_now())';
 
 /** What a commit does beyond its instance does not fit any more: all of it was undone. */
@@ -60,6 +74,9 @@ export function createTurnStore(driver: SqlDriver): TurnStore {
     },
     async nextWake() {
       return answerOf<NextWake>(await call(driver, NEXT_WAKE, []));
+    },
+    async listUpcoming({ withinMs, aheadMs, limit }) {
+      return answerOf<Upcoming>(await tenantCall(driver, null, UPCOMING, [withinMs, aheadMs, limit]));
     },
   };
 }

@@ -59,6 +59,22 @@ export interface TurnStore {
   peekInbox(leases: readonly (LeaseRef & { readonly seenSeq: number })[]): Promise<ReadonlySet<string>>;
   /** The least `due_at` over all instances without a lease, the least lease end, the first schedule; null for none. */
   nextWake(): Promise<NextWake>;
+  /**
+   * Instances that fall due in the future, but soon, and whose due time was set when it was further ahead than `aheadMs`:
+   * nobody has been told of it since. The earliest first.
+   */
+  listUpcoming(request: UpcomingRequest): Promise<Upcoming>;
+}
+
+export interface UpcomingRequest {
+  readonly withinMs: number;
+  readonly aheadMs: number;
+  readonly limit: number;
+}
+
+export interface Upcoming {
+  readonly now: number;
+  readonly instances: readonly (GivenSlot & { readonly dueAt: number })[];
 }
 
 /** An instance that waited for a slot of its concurrency key and may have it now. */

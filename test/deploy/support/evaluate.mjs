@@ -39,7 +39,14 @@ process.env.SST_SERVER = `http://127.0.0.1:${server.address().port}`;
 /** The calls that components make to the CLI. */
 async function answer(method, args) {
   if (method === 'Provider.Aws.Bootstrap') {
-    return { asset: 'assets', assetEcrRegistryId: '1', assetEcrUrl: 'ecr', state: 'state', appsyncHttp: 'h', appsyncRealtime: 'r' };
+    return {
+      asset: 'assets',
+      assetEcrRegistryId: '1',
+      assetEcrUrl: 'ecr',
+      state: 'state',
+      appsyncHttp: 'h',
+      appsyncRealtime: 'r',
+    };
   }
   return method === 'Runtime.Build' ? buildFunction(args) : null;
 }
@@ -114,7 +121,12 @@ function call({ token, inputs }) {
     case 'aws:index/getPartition:getPartition':
       return { partition: 'aws', dnsSuffix: 'amazonaws.com', id: 'aws' };
     case 'aws:iam/getPolicyDocument:getPolicyDocument':
-      return { json: JSON.stringify({ Statement: inputs.statements }), minifiedJson: '{}', id: 'x' };
+      return {
+        ...inputs,
+        json: JSON.stringify({ Statement: inputs.statements }),
+        minifiedJson: '{}',
+        id: 'x',
+      };
     default:
       return inputs;
   }
@@ -170,7 +182,12 @@ async function evaluate({ stage, edits = [] }, index) {
   const app = await appOf(stage, edits);
   await pulumi.runtime.setMocks({ newResource, call }, app.name, stage, false);
   const outfile = join(work, `run-${index}.mjs`);
-  const cli = { command: 'deploy', dev: false, paths: { home: work, root, work: join(platform, '..'), platform }, state: { version: {} } };
+  const cli = {
+    command: 'deploy',
+    dev: false,
+    paths: { home: work, root, work: join(platform, '..'), platform },
+    state: { version: {} },
+  };
   await esbuild.build({
     stdin: {
       contents: `import { run } from '${platform}/src/auto/run.ts';\nimport config from '${root}/sst.config.ts';\nimport { runtime } from '@pulumi/pulumi';\nexport default await runtime.runInPulumiStack(() => run(config.run));\n`,
@@ -228,4 +245,10 @@ for (const [index, variant] of variants.entries()) {
 }
 server.close();
 rmSync(work, { recursive: true, force: true });
-process.stdout.write(JSON.stringify({ answers, builds: builds.map((build) => ({ ...build, handler: relative('.', build.handler) })) }), () => process.exit(0));
+process.stdout.write(
+  JSON.stringify({
+    answers,
+    builds: builds.map((build) => ({ ...build, handler: relative('.', build.handler) })),
+  }),
+  () => process.exit(0),
+);

@@ -1,0 +1,21 @@
+import { HINT_DELAY_MAX_MS } from '../ports/queue.ts';
+import type { TurnDeps } from './turn-deps.ts';
+
+/** Until the next sweep has looked, and a little more. */
+const LOOK_AHEAD_MS = 75_000;
+const HINTS_MAX = 1000;
+
+/**
+ * Sends delayed hints for what falls due before the next sweep, so that timers are exact to the second although the sweep
+ * comes once a minute (DESIGN 5). What was set less than a queue's longest delay ahead has its hint already (RULINGS B15).
+ */
+export async function hintUpcoming({ store, hints }: Pick<TurnDeps, 'store' | 'hints'>): Promise<void> {
+  const { now, instances } = await store.listUpcoming({
+    withinMs: LOOK_AHEAD_MS,
+    aheadMs: HINT_DELAY_MAX_MS,
+    limit: HINTS_MAX,
+  });
+  hints.send(
+    instances.map(({ tenantId, instanceId, dueAt }) => ({ tenantId, instanceId, delayMs: dueAt - now })),
+  );
+}
