@@ -72,12 +72,16 @@ export async function runWake(
 }
 
 /** Milliseconds until anything has to be looked at; null: nothing is due, whatever the time. */
-async function nextWakeMs({ deps }: FunctionEngine, swept: SweepResult): Promise<number | null> {
-  const { now, dueAt, leaseUntil, scheduleAt } = await deps.store.nextWake();
-  const instants = [dueAt, leaseUntil, scheduleAt].filter((instant) => instant !== null);
-  if (instants.length === 0) return null;
-  const aheadMs = Math.min(...instants) - now;
+async function nextWakeMs({ deps, settings }: FunctionEngine, swept: SweepResult): Promise<number | null> {
+  const [wake, errand] = await Promise.all([deps.store.nextWake(), deps.store.nextErrand()]);
+  const silentAt = errand.taskHeardAt === null ? null : errand.taskHeardAt + settings.silentTaskMs;
+  // A build without a way to the outside leaves the webhooks to those that have one.
+  const webhookAt = deps.outbox === undefined ? null : errand.webhookAt;
+  const instants = [wake.dueAt, wake.leaseUntil, wake.scheduleAt, silentAt, webhookAt];
+  const known = instants.filter((instant) => instant !== null);
+  if (known.length === 0) return null;
+  const aheadMs = Math.min(...known) - wake.now;
   if (aheadMs > 0) return aheadMs;
-  const foundWork = swept.more || swept.claimed + swept.takenOver > 0;
+  const foundWork = swept.more || swept.claimed + swept.takenOver + swept.tasksReleased > 0;
   return foundWork ? NEXT_LOOK_MS : HELD_LOOK_MS;
 }

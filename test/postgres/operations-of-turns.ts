@@ -48,6 +48,7 @@ export function operationsOfTurns({
     ['a release', () => store.releaseLeases(batch)],
     ['a look at the inbox', () => store.peekInbox(batch.map((claim) => ({ ...claim, seenSeq: 0 })))],
     ['the next wake', () => store.nextWake()],
+    ['the next errand', () => store.nextErrand()],
     [
       'a start',
       () => store.start({ instances: [newInstance({ idempotencyKey: nextId() })], onKnownKey: 'first' }),

@@ -2,6 +2,7 @@ import { compareCodePoints } from '../../core/json.ts';
 import type {
   ClaimWebhooks,
   DeliveryQuery,
+  NextErrand,
   OutboxEntry,
   OutboxStatus,
   OutboxStore,
@@ -11,6 +12,7 @@ import type {
 } from '../../ports/store/outbox.ts';
 import type { TurnCommit } from '../../ports/store/turn.ts';
 import type { Run, Tx } from './database.ts';
+import { allTasks } from './tasks.ts';
 import { type InstanceRow, type OutboxRow, stored } from './rows.ts';
 
 const HISTORY_MS = 30 * 86_400_000;
@@ -88,6 +90,21 @@ function finishWebhook(tx: Tx, result: WebhookAttemptResult): boolean {
       : ({ status: 'pending', nextAttemptAt: tx.t + retryAfterMs } as const);
   tx.db.outbox.put(row.id, stored({ ...row, ...waits, ...next, lastError: result.errorExcerpt }));
   return true;
+}
+
+function nextErrand(tx: Tx): NextErrand {
+  const attempts = tx.db.outbox.values().map(({ nextAttemptAt }) => nextAttemptAt);
+  const claimed = allTasks(tx.db).filter((task) => !task.removed && task.state === 'claimed');
+  return {
+    now: tx.t,
+    webhookAt: first(attempts),
+    taskHeardAt: first(claimed.map(({ heartbeatAt }) => heartbeatAt)),
+  };
+}
+
+function first(instants: readonly (number | null)[]): number | null {
+  const known = instants.filter((instant) => instant !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }
 
 function noteAttempt(tx: Tx, row: OutboxRow, result: WebhookAttemptResult): WebhookAttempt {
@@ -170,6 +187,7 @@ export function outboxPart(run: Run): OutboxStore {
     claimWebhooks: (request) => run((tx) => claimWebhooks(tx, request)),
     claimWebhook: (request) => run((tx) => claimWebhook(tx, request)),
     finishWebhook: (result) => run((tx) => finishWebhook(tx, result)),
+    nextErrand: () => run(nextErrand),
     listWebhookOutbox: (tenantId, status, limit) => run((tx) => listOutbox(tx, tenantId, status, limit)),
     getWebhook: (tenantId, id) =>
       run((tx) => {

@@ -1,4 +1,10 @@
-import type { OutboxEntry, OutboxStore, WebhookAttempt, WebhookDelivery } from '../../ports/store/outbox.ts';
+import type {
+  NextErrand,
+  OutboxEntry,
+  OutboxStore,
+  WebhookAttempt,
+  WebhookDelivery,
+} from '../../ports/store/outbox.ts';
 import { call, isUuid } from './call.ts';
 import type { SqlDriver } from './driver.ts';
 import { answerOf } from './rows.ts';
@@ -33,6 +39,7 @@ export function createOutboxStore(driver: SqlDriver): OutboxStore {
 
 function readPart(driver: SqlDriver): Omit<OutboxStore, 'claimWebhooks' | 'claimWebhook' | 'finishWebhook'> {
   return {
+    nextErrand: async () => answerOf<NextErrand>(await call(driver, 'SELECT stepwell.next_errand_v1()', [])),
     listWebhookOutbox: async (tenantId, status, limit) =>
       answerOf<OutboxEntry[]>(
         await call(driver, 'SELECT stepwell.list_webhook_outbox_v1($1, $2, $3)', [tenantId, status, limit]),

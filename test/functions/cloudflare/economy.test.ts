@@ -100,6 +100,20 @@ describe('economy mode, without a cron trigger (RULINGS A33)', () => {
     await world.untilEnded(id, 31_000);
   });
 
+  it('a task whose worker is gone comes back, although its silence may last longer than a guard [WRK-10]', async () => {
+    const settings = { silentTaskMs: 10 * GUARD_MS };
+    const world = new EconomyWorld({ scripts: {}, settings }, hintFates.dropped);
+    world.boot();
+    await world.start(await world.publish([step('a', 'packing')]));
+    await world.time.pass(GUARD_MS + 1_000);
+    await world.keep();
+    expect(await world.poll('packing')).toMatchObject({ claimEpoch: 1 });
+    await world.time.pass(9 * GUARD_MS);
+    expect(await world.poll('packing')).toBeNull();
+    await world.time.pass(GUARD_MS + 1_000);
+    expect(await world.poll('packing')).toMatchObject({ claimEpoch: 2 });
+  });
+
   it('what is due while the deployment drains is looked at twice a minute', async () => {
     const node = { id: '01900000-0000-8000-8000-000000000001', name: 'functions' };
     const often = { beatMs: 5_000, silentMs: 120_000, reapEveryMs: 60_000 };
