@@ -21,6 +21,7 @@ export function advanceLoop(walk: Walk, node: TreeNode, block: LoopBlock): void 
         return;
       }
       openPass(walk.instance, node);
+      pass.openedAt = walk.sim.now;
     }
     const end = advanceList(walk, body);
     if (end === 'open') return;

@@ -159,7 +159,8 @@ function advanceRace(walk: Walk, node: TreeNode, semantics: 'first_to_resolve' |
   const isOpen = ends.includes('open');
   if (node.draining) {
     if (isOpen) return;
-    endAs(node, !ends.includes('drained') && ends.includes('failed') ? 'failed' : 'cancelled');
+    // What ends while a cancel drains wins nothing any more.
+    endAs(node, ends.includes('failed') ? 'failed' : 'cancelled');
     return;
   }
   const winner = ends.indexOf('drained');

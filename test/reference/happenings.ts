@@ -39,21 +39,25 @@ function applyState(sim: Sim, instance: Instance, state: 'cancelled' | 'paused' 
 }
 
 /**
- * What a command that takes over at once cannot see: the route that was chosen in the very walk that began the first call
- * of a turn is stored with the result of that call (RULINGS A22); and whether a failure had moved up in a pause.
+ * What a command that takes over at once cannot see: the route that was chosen, or the pass that a poll began, in the very
+ * walk that began the first call of a turn is stored with the result of that call (RULINGS A22); and whether a failure had
+ * moved up in a pause.
  */
 function unsettled(instance: Instance): string | null {
   const nodes = [...nodesOf(instance.roots)];
   if (instance.paused && nodes.some(({ state }) => state === 'failed'))
     return 'a failure, a pause and a cancel';
-  const hidesRoute = ({ leaf, parent }: TreeNode): boolean => {
+  const hidesPlace = ({ leaf, parent }: TreeNode): boolean => {
     for (let up = parent; up !== null; up = up.parent) {
-      if (up.block.type === 'router' && up.enteredAt === leaf.call?.startedAt) return true;
+      const { block, enteredAt, pass } = up;
+      if (block.type === 'router' && enteredAt === leaf.call?.startedAt) return true;
+      const isPolled = block.type === 'loop' && (block.poll_interval ?? 0) > 0;
+      if (isPolled && pass.openedAt === leaf.call?.startedAt) return true;
     }
     return false;
   };
   const called = nodes.filter(({ leaf }) => leaf.call?.kind === 'in_process');
-  return called.some(hidesRoute) ? 'a route that nothing has stored yet' : null;
+  return called.some(hidesPlace) ? 'a place that nothing has stored yet' : null;
 }
 
 /** While a cancel drains, the state is running, scheduled or waiting (CAN-5): a pause has no effect any more. */

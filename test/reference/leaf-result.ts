@@ -56,6 +56,12 @@ export function failAttempt(
   block: StepBlock,
   { failure, isWorker }: { readonly failure: Failure; readonly isWorker: boolean },
 ): void {
+  const { deadlineFrom } = node.leaf;
+  // Timers stand still in a pause; a failure that comes after the deadline is the breach all the same.
+  if (deadlineFrom !== null && sim.now >= deadlineFrom + (block.deadline ?? Infinity)) {
+    breachDeadline(sim, instance, node, block);
+    return;
+  }
   if (!isRetried(instance, node, block, failure)) {
     failLeaf(node, failure);
     return;

@@ -46,6 +46,10 @@ function reopen(instance: Instance, node: TreeNode): void {
   // Lists that were not reached yet may have been cancelled with the block.
   const later = node.phase.name === 'first' ? [1, 2] : node.phase.name === 'catch' ? [2] : [];
   if (block.type === 'try_catch') for (const index of later) resetList(node.lists[index] ?? []);
+  // A saga that has not rolled back may still have to compensate everything.
+  if (block.type === 'saga') {
+    for (const [index, list] of node.lists.entries()) if (index % 2 === 1) resetList(list);
+  }
   for (const list of openLists(node)) reopenList(instance, list);
 }
 
@@ -59,8 +63,7 @@ function openLists(node: TreeNode): readonly (readonly TreeNode[])[] {
     return node.decision === null ? [] : [node.lists[node.decision] ?? []];
   }
   if (type === 'saga') {
-    const actions = node.lists.filter((_list, index) => index % 2 === 0);
-    return [actions.flat(), ...node.lists.filter((_list, index) => index % 2 === 1)];
+    return [node.lists.filter((_list, index) => index % 2 === 0).flat()];
   }
   if (type === 'try_catch')
     return [node.lists[{ first: 0, rollback: 0, catch: 1, finally: 2 }[node.phase.name]] ?? []];

@@ -59,6 +59,7 @@ export interface PassProgress {
   finished: number;
   /** The body of pass `finished` is open. */
   open: boolean;
+  openedAt: number | null;
   items: readonly Json[] | null;
 }
 
@@ -145,7 +146,7 @@ function fresh(): Fresh {
       prompt: null,
       call: null,
     },
-    pass: { finished: 0, open: false, items: null },
+    pass: { finished: 0, open: false, openedAt: null, items: null },
     phase: {
       name: 'first',
       error: undefined,

@@ -55,6 +55,34 @@ describe('what the reference interpreter found', () => {
     expect(run.outputs).toEqual(['z=null']);
   });
 
+  it('writes an error row for a caught breach whose row a retry took away, when its catch fails [OP-2] [ERR-ROW-2]', async () => {
+    const caught = tryCatch('t', [task('late', { deadline: 100 })], [step('c')]);
+    const run = await play({
+      blocks: [parallel('p', [[step('b')], [caught]], { min_successful: 2 })],
+      on: {
+        b: byRun(fails('no', { takesMs: 500 }), ok()),
+        c: byRun(ok(null, { takesMs: 1000 }), fails('neither')),
+      },
+      events: [retryAt(2000)],
+    });
+    expect(run.state).toBe('failed');
+    const failed = run.rows.filter((row) => row.kind === 'error' || row.kind === 'breach');
+    expect(failed.map(({ blockId, kind }) => [blockId, kind])).toEqual([
+      ['late', 'error'],
+      ['c', 'error'],
+    ]);
+  });
+
+  it('fails a race when what is protected fails while the cancel drains, though another branch ends [CAN-4]', async () => {
+    const shielded = (id: string) => step(id, { cancellable: false });
+    const run = await play({
+      blocks: [race('r', [[shielded('a')], [shielded('bad')]])],
+      on: { a: ok('kept', { takesMs: 800 }), bad: fails('no', { takesMs: 500 }) },
+      events: [cancelAt(100)],
+    });
+    expect([run.state, run.outputs.length]).toEqual(['failed', 2]);
+  });
+
   it('writes the error of a try list once when finally fails again after a retry [OP-2] [ERR-ROW-2]', async () => {
     const run = await play({
       blocks: [tryCatch('t', [step('a')], [sleep('c', 9000)], [step('f')])],

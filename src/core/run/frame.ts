@@ -170,6 +170,8 @@ export interface FailedLeaf {
   readonly failure: Failure;
   /** A rollback has answered it: it is named in `_error`, but leaves no error row ([ERR-ROW-3]). */
   readonly rolledBack?: true;
+  /** A retry has taken the row of its breached deadline away ([OP-2]), so that it leaves an error row after all. */
+  readonly breachGone?: true;
 }
 
 /**

@@ -1,6 +1,13 @@
 import { choiceRow } from './choice-row.ts';
 import type { Draft } from './draft.ts';
-import { type FanOutDetail, type Frame, type Leaf, type UnknownOutcome, frameKey } from './frame.ts';
+import {
+  type FailedLeaf,
+  type FanOutDetail,
+  type Frame,
+  type Leaf,
+  type UnknownOutcome,
+  frameKey,
+} from './frame.ts';
 import { forgetFailedHooks } from './hooks/forget-failed-hooks.ts';
 import { freshLeaf } from './leaf/fresh-leaf.ts';
 import { removeSubtree } from './place.ts';
@@ -18,6 +25,7 @@ export function retryRun(draft: Draft, runId: string): void {
   reopenFrames(draft, frames, oldRunId);
   keepChoices(draft, frames);
   forgetErrors(draft);
+  rememberBreaches(draft);
   forgetFailedHooks(draft);
   draft.rootEnd = null;
   draft.note('retry', { run_no: draft.record.runNo, run_id: runId });
@@ -29,6 +37,20 @@ function forgetErrors(draft: Draft): void {
   const blockIds = [...draft.plan.nodes.keys()];
   draft.supersede({ blockIds, kinds: ['error', 'breach'], iteration: null, keepLatest: false });
 }
+
+/** What a catch that goes on has caught stays failed, without the row of its breach. */
+function rememberBreaches(draft: Draft): void {
+  for (const frame of [...draft.frames.values()]) {
+    const { detail } = frame;
+    if (detail.kind !== 'try_catch' || !detail.failures.some(isBreach)) continue;
+    const failures = detail.failures.map((leaf) =>
+      isBreach(leaf) ? { ...leaf, breachGone: true as const } : leaf,
+    );
+    draft.put({ ...frame, detail: { ...detail, failures } });
+  }
+}
+
+const isBreach = ({ failure }: FailedLeaf): boolean => failure.code === 'DEADLINE_EXCEEDED';
 
 /**
  * Opens those of the frames that had failed or were cancelled, outermost first, and takes out the hidden rows of all

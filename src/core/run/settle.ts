@@ -103,7 +103,7 @@ function errorOf(leaf: FailedLeaf): JsonObject {
 /** [ERR-ROW-2]; a breached deadline has its own row. */
 function addErrorRow(draft: Draft, leaf: FailedLeaf): void {
   const { failure } = leaf;
-  if (failure.code === 'DEADLINE_EXCEEDED') return;
+  if (failure.code === 'DEADLINE_EXCEEDED' && leaf.breachGone !== true) return;
   draft.addRow({
     blockId: leaf.blockId,
     iteration: leaf.iteration,

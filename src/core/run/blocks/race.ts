@@ -38,7 +38,7 @@ export function runRace(draft: Draft, place: Place, block: RaceBlock, runList: R
 function decide(ends: readonly (ListEnd | null)[], block: RaceBlock, cancelling: boolean): ListEnd | null {
   if (cancelling) {
     if (ends.includes(null)) return null;
-    return ends.includes('failed') && !ends.includes('drained') ? 'failed' : 'cancelled';
+    return ends.includes('failed') ? 'failed' : 'cancelled';
   }
   if (ends.includes('drained')) return 'drained';
   const out = ends.filter((end) => end === 'failed' || end === 'cancelled').length;
