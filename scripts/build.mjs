@@ -62,8 +62,9 @@ function declarations() {
     return;
   }
   rmSync('dist/types', { recursive: true, force: true });
-  const tsc = spawnSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' });
-  if (tsc.status !== 0) {
-    process.exit(1);
+  // The types of sst are there in the user's project only, so what is written over them is taken as it stands.
+  for (const project of ['tsconfig.build.json', 'infra/tsconfig.build.json']) {
+    const tsc = spawnSync('node_modules/.bin/tsc', ['-p', project], { stdio: 'inherit' });
+    if (tsc.status !== 0) process.exit(1);
   }
 }

@@ -171,7 +171,6 @@ async function appOf(stage, edits) {
     define: { $app: JSON.stringify({ name: 'early', stage }) },
     logLevel: 'error',
     external: ['@pulumi/*'],
-    banner: { js: 'const $util = { ComponentResource: Object };' },
   });
   const { default: config } = await import(pathToFileURL(outfile).href);
   return { protect: false, removal: 'remove', ...(await config.app({ stage })), stage };
