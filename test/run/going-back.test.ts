@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/core/run/plan.ts';
 import { checkInjection } from '../../src/core/run/reshape/check-injection.ts';
-import { forEach, parallel, pure, race, saga, sleep, step, task, tryCatch } from './support/blocks.ts';
+import { forEach, loop, parallel, pure, race, saga, sleep, step, task, tryCatch } from './support/blocks.ts';
 import { type Played, goOn, play, playOnce } from './support/play.ts';
 import { resumeNow } from './support/resume.ts';
-import { type Answer, type Scenario, byPass, byRun, fails, ok, retryAt, signal } from './support/script.ts';
+import {
+  type Answer,
+  type Reaction,
+  type Scenario,
+  byPass,
+  byRun,
+  fails,
+  ok,
+  retryAt,
+  signal,
+} from './support/script.ts';
 
 /** Beside a sleep a run can be paused, and a worker that has its task by then reports all the same. */
 const pausable = (...branches: Scenario['blocks'][]): Scenario['blocks'] => [
@@ -12,6 +22,9 @@ const pausable = (...branches: Scenario['blocks'][]): Scenario['blocks'] => [
 ];
 
 const reported = (atMs: number): Answer => ok('done', { takesMs: atMs });
+
+const calledBy = (run: Played, runNo: number): readonly string[] =>
+  run.calls.filter((call) => call.runNo === runNo).map(({ blockId, iteration }) => `${blockId}@${iteration}`);
 
 /** Smallest forms of what going back in random trees has found; each commit is checked against its rows. */
 describe('the rows of a run that is paused', () => {
@@ -66,11 +79,6 @@ describe('the rows of a for_each that outlives failures', () => {
 });
 
 describe('going back during a pause', () => {
-  const calledBy = (run: Played, runNo: number): readonly string[] =>
-    run.calls
-      .filter((call) => call.runNo === runNo)
-      .map(({ blockId, iteration }) => `${blockId}@${iteration}`);
-
   it('keeps nothing in flight that comes after the item, where items run one after the other [OP-5]', async () => {
     const each = forEach('f', 'ys', [task('w')], {
       concurrency: 1,
@@ -115,6 +123,40 @@ describe('going back during a pause', () => {
     expect(calledBy(run, 2)).toEqual(['a@', 'b@']);
     expect(run.outputs).toContain('a="done"');
   });
+});
+
+describe('going back to an item in an earlier pass', () => {
+  const SERIAL = {
+    concurrency: 1,
+    on_item_failure: 'continue',
+    tolerate: { count: 0 },
+    retain_iterations: 1,
+  };
+  const SIDE_BY_SIDE = { concurrency: 2, retain_iterations: 1 };
+  const FAILS_ONCE: Reaction = ({ runNo, iteration }) =>
+    runNo === 1 && iteration.endsWith('f:2') ? fails('no') : ok();
+
+  it.each([
+    ['one after the other', SERIAL, ok()],
+    ['side by side', SIDE_BY_SIDE, ok()],
+    ['one after the other, up to one that failed', SERIAL, FAILS_ONCE],
+    ['side by side, up to one that failed', SIDE_BY_SIDE, FAILS_ONCE],
+  ])(
+    'runs no item again that had ended, although its rows are not kept: %s [OP-6] [EACH-7]',
+    async (...of) => {
+      const [, extra, b] = of;
+      const each = forEach('f', 'ys', [step('a'), step('b')], extra);
+      const { world } = await playOnce({
+        blocks: [loop('l', [each], { continue_on_error: true })],
+        data: { ys: [1, 2, 3] },
+        on: { b },
+      });
+      expect(await resumeNow(world, { block: 'b', iteration: 'l:0/f:2' })).toBeNull();
+      const run = await goOn(world);
+      expect(run.state).toBe('completed');
+      expect(calledBy(run, 2).filter((name) => name.includes('l:0'))).toEqual(['b@l:0/f:2']);
+    },
+  );
 });
 
 describe('blocks that are injected while branches run side by side', () => {

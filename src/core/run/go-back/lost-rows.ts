@@ -1,11 +1,13 @@
-import type { Block, ForEachBlock } from '../../definition/document.ts';
-import { isJsonObject, type JsonObject, member } from '../../json.ts';
+import type { Block } from '../../definition/document.ts';
+import { member } from '../../json.ts';
 import { fansOut } from '../blocks/items.ts';
 import type { HistoryRow } from '../fold/history-row.ts';
 import type { Fold } from '../fold/list-frame.ts';
 import { numberIn, recordKey, snapshotOf } from '../fold/records.ts';
 import type { NewRow } from '../output-row.ts';
 import { listsOf, passPath } from '../plan.ts';
+import { endedItems } from './ended-items.ts';
+import { type At, type Latest, latestOf, totalOf } from './latest-marks.ts';
 import type { Level, Target } from './target.ts';
 
 type Row = Omit<NewRow, 'id'>;
@@ -42,13 +44,6 @@ function isJoin(owner: Block | null): boolean {
   return owner?.type === 'parallel' || owner?.type === 'race';
 }
 
-/** How many items a for_each has, by its counters or by how it ended. */
-function totalOf({ marks, ends }: Latest, block: Block, iteration: string): number {
-  const key = recordKey(block.id, iteration);
-  const decision = member(ends.get(key)?.output, 'decision');
-  return numberIn(marks.get(key)?.output, '_total', numberIn(decision, 'total', 0));
-}
-
 /** The blocks of items beside the target's that have not ended: they begin again where they stopped. */
 function openItems(
   kept: Fold,
@@ -61,22 +56,6 @@ function openItems(
   return Array.from({ length: total }, (_, index) => passPath(outer.iteration, owner.id, index))
     .filter((path, index) => index !== pass && kept.list(owner.body, path).end !== 'drained')
     .flatMap((path) => owner.body.map((block) => [block, path] as const));
-}
-
-/** The latest counter or variant of each block in a pass, and how it ended last. */
-interface Latest {
-  readonly marks: ReadonlyMap<string, HistoryRow>;
-  readonly ends: ReadonlyMap<string, HistoryRow>;
-}
-
-function latestOf(rows: readonly HistoryRow[]): Latest {
-  const of = (kinds: readonly HistoryRow['kind'][]): ReadonlyMap<string, HistoryRow> =>
-    new Map(
-      rows
-        .filter(({ kind, attempt }) => kinds.includes(kind) && attempt >= 0)
-        .map((row) => [recordKey(row.blockId, row.iteration), row]),
-    );
-  return { marks: of(['counter', 'variant']), ends: of(['node']) };
 }
 
 /** The rows that a block and what is inside it have lost, where its end says that it had them. */
@@ -119,14 +98,14 @@ function ownCounters(kept: Fold, latest: Latest, level: Level, inner: Level | un
   // The way to the target says what was chosen.
   if (block.type === 'a_b_split') return missing(kept, latest, { block, iteration }, inner.listIndex);
   if (inner.pass === null) return [];
-  return missing(kept, latest, { block, iteration }, inner.pass);
+  return missing(kept, latest, { block, iteration, target: inner.pass }, inner.pass);
 }
 
 /** Counters up to a number of passes, or the variant, unless they are there. */
 function missing(
   kept: Fold,
   all: Latest,
-  { block, iteration }: { readonly block: Block; readonly iteration: string },
+  { block, iteration, target }: At,
   /** How many passes are over; of an `a_b_split` its variant, where no row says it. */
   count: number,
 ): readonly Row[] {
@@ -153,51 +132,10 @@ function missing(
   const total = totalOf(all, block, iteration);
   const told = { _total: total, _item_var: block.item_var, _snapshot_ref: snapshotKey };
   const items = fansOut(block)
-    ? endedItems(kept, { block, iteration }, total, numberIn(decision, 'failed', 0) > 0)
+    ? endedItems(kept, all, { block, iteration, ...(target === undefined ? {} : { target }) }, total)
     : Array.from({ length: Math.min(count, total) }, () => ({}));
   return [{}, ...items].map((item, index) => {
     const counter = { ...row, kind: 'counter' as const, attempt: index };
     return { ...counter, output: { _index: index, ...told, ...item } };
   });
-}
-
-/** The items that have ended and stay, in their order; which of them ended first makes no difference any more. */
-function endedItems(
-  kept: Fold,
-  { block, iteration }: { readonly block: ForEachBlock; readonly iteration: string },
-  total: number,
-  mayHaveFailed: boolean,
-): readonly JsonObject[] {
-  return Array.from({ length: total }, (_, index) => index).flatMap((index): readonly JsonObject[] => {
-    const path = passPath(iteration, block.id, index);
-    if (!block.body.some(({ id }) => kept.records.isTouched(id, path))) return [];
-    const { end } = kept.list(block.body, path);
-    if (end === 'drained') return [{ _item: index }];
-    return end === 'failed' && mayHaveFailed ? [{ _item: index, _item_failed: true }] : [];
-  });
-}
-
-/**
- * Blocks of the target's lists that failed or were cancelled before its turn: the run goes on behind them, and they stay
- * what they are ([OP-6]). Those that were never reached are skipped.
- *
- * @param isOver The run has ended: a list that had not come to its end by then was cut.
- */
-export function passedOverRows(fold: Fold, target: Target, isOver: boolean): readonly Row[] {
-  return target.levels.flatMap((level) => {
-    const list =
-      level.owner === null ? fold.plan.document.blocks : (listsOf(level.owner)[level.listIndex] ?? []);
-    const { end, cursor } = fold.list(list, level.iteration);
-    const isCut = isOver && end === null;
-    if (end !== 'failed' && end !== 'cancelled' && !isCut) return [];
-    return list.slice(cursor, level.index).map((block): Row => passedOver(fold, block, level.iteration));
-  });
-}
-
-function passedOver(fold: Fold, block: Block, iteration: string): Row {
-  const end = fold.records.endOf(block.id, iteration);
-  const row = { blockId: block.id, iteration, kind: 'node' as const };
-  if (end === undefined) return { ...row, attempt: 0, output: { state: 'skipped' }, startedAt: null };
-  const output = isJsonObject(end.output) ? end.output : {};
-  return { ...row, attempt: end.attempt, output: { ...output, passed_over: true }, startedAt: end.startedAt };
 }

@@ -1,0 +1,33 @@
+import { isJsonObject } from '../../json.ts';
+import type { Block } from '../../definition/document.ts';
+import type { Fold } from '../fold/list-frame.ts';
+import type { NewRow } from '../output-row.ts';
+import { listsOf } from '../plan.ts';
+import type { Target } from './target.ts';
+
+type Row = Omit<NewRow, 'id'>;
+
+/**
+ * Blocks of the target's lists that failed or were cancelled before its turn: the run goes on behind them, and they stay
+ * what they are ([OP-6]). Those that were never reached are skipped.
+ *
+ * @param isOver The run has ended: a list that had not come to its end by then was cut.
+ */
+export function passedOverRows(fold: Fold, target: Target, isOver: boolean): readonly Row[] {
+  return target.levels.flatMap((level) => {
+    const list =
+      level.owner === null ? fold.plan.document.blocks : (listsOf(level.owner)[level.listIndex] ?? []);
+    const { end, cursor } = fold.list(list, level.iteration);
+    const isCut = isOver && end === null;
+    if (end !== 'failed' && end !== 'cancelled' && !isCut) return [];
+    return list.slice(cursor, level.index).map((block): Row => passedOver(fold, block, level.iteration));
+  });
+}
+
+function passedOver(fold: Fold, block: Block, iteration: string): Row {
+  const end = fold.records.endOf(block.id, iteration);
+  const row = { blockId: block.id, iteration, kind: 'node' as const };
+  if (end === undefined) return { ...row, attempt: 0, output: { state: 'skipped' }, startedAt: null };
+  const output = isJsonObject(end.output) ? end.output : {};
+  return { ...row, attempt: end.attempt, output: { ...output, passed_over: true }, startedAt: end.startedAt };
+}
