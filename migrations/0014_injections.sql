@@ -90,7 +90,7 @@ BEGIN
 END $$;
 
 -- What a turn has made of changes, in its commit: those of its own steps, which of others it could not carry out, and up
--- to which one they are in its frames.
+-- to which one they are in its frames. A change that was accepted while the turn was on its way stays accepted.
 CREATE FUNCTION stepwell.write_shapes(p_shapes jsonb, a stepwell.checked_turn[]) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -110,7 +110,9 @@ BEGIN
     AND c.instance_id = ANY (ARRAY[t.instance_id]) AND c.tenant_id = t.tenant_id
     AND c.number = (r.v ->> 'change')::integer;
   UPDATE stepwell.task_instances i
-  SET shape = jsonb_build_object('accepted', (s.v ->> 'accepted')::integer, 'applied', (s.v ->> 'applied')::integer),
+  SET shape = jsonb_build_object(
+      'accepted', greatest((s.v ->> 'accepted')::integer, stepwell.changes_accepted(i.shape)),
+      'applied', (s.v ->> 'applied')::integer),
     sequence_id = coalesce((s.v ->> 'sequenceId')::uuid, i.sequence_id)
   FROM jsonb_array_elements(p_shapes) AS s(v)
   JOIN unnest(a) AS t ON t.i = (s.v ->> 'i')::integer

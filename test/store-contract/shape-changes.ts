@@ -97,6 +97,18 @@ export function describeShapeChanges(makeStore: MakeStore): void {
     expect(view).toMatchObject({ sequenceId, shape: { accepted: 2, applied: 2 }, injected: [] });
   });
 
+  it('a change that is accepted while a turn applies one before it is not forgotten [OP-9] (RULINGS A5)', async () => {
+    const id = await world.inState('waiting');
+    await accept(id);
+    const claim = await world.claim(id);
+    await accept(id, { expected: 1 });
+    const shape = { accepted: 1, applied: 1 };
+    await world.apply(turnOf(claim, { inboxDone: allDone(claim), instance: { shape } }));
+    expect((await world.view(id)).shape).toEqual({ accepted: 2, applied: 1 });
+    expect(await accept(id, { expected: 1 })).toEqual({ status: 'stale' });
+    expect(await accept(id, { expected: 2 })).toMatchObject({ status: 'accepted', number: 3 });
+  });
+
   it('blocks that a step injects are stored with its result, or not at all [OP-12]', async () => {
     const id = await world.start();
     const claim = await world.claim(id);

@@ -68,7 +68,9 @@ export function applyShape(tx: Tx, row: InstanceRow, turn: TurnCommit): Instance
     const refused = changes.get(String(change));
     if (refused !== undefined) changes.put(String(change), stored({ ...refused, refused: reason }));
   }
-  const { accepted, applied } = shape;
+  const { applied } = shape;
+  // A change that was accepted while the turn was on its way stays accepted.
+  const accepted = Math.max(shape.accepted, row.shape?.accepted ?? 0);
   const injected = injectedBlocks(tx, row.id);
   return { ...row, sequenceId, shape: stored({ accepted, applied }), injected };
 }
