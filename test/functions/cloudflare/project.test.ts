@@ -1,0 +1,51 @@
+import type {
+  DurableObjectNamespace,
+  DurableObjectState,
+  ExecutionContext,
+  ExportedHandler,
+  Queue,
+} from '@cloudflare/workers-types';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { createWorker, type WorkerEnv } from '../../../functions/cloudflare/index.ts';
+import { draftsOf, handlersOf } from '../../../functions/project.ts';
+import { readWorkerSettings } from '../../../functions/settings.ts';
+import { defineHandler } from '../../../src/sdk/handler.ts';
+import { sequence } from '../../../src/sdk/sequence.ts';
+
+const book = defineHandler('book', {}, () => null);
+const trip = sequence({ name: 'trip', blocks: [{ type: 'step', id: 'a', handler: 'book' }] });
+
+describe('a project for Cloudflare', () => {
+  it('brings handlers and sequences as arrays or as modules', () => {
+    const module = { book, LIMIT: 3, trip };
+    expect(handlersOf({ handlers: [book] })).toEqual([book]);
+    expect(handlersOf({ handlers: module })).toEqual([book]);
+    expect(draftsOf({ sequences: [trip] })).toEqual([trip]);
+    expect(draftsOf({ sequences: module })).toEqual([trip]);
+  });
+
+  it('may bring nothing, and is told when what it brings are no handlers', () => {
+    expect([handlersOf({}), draftsOf({}), handlersOf({ handlers: [] })]).toEqual([[], [], []]);
+    expect(() => handlersOf({ handlers: { limit: 3 } })).toThrow('exports no handler');
+  });
+
+  it('fits what the platform expects of a Worker and of an object, by the types of its makers', () => {
+    const { worker, StepwellWaker } = createWorker();
+    const parameters = expectTypeOf<Parameters<NonNullable<ExportedHandler['queue']>>[0]>();
+    parameters.toExtend<Parameters<typeof worker.queue>[0]>();
+    expectTypeOf<ExecutionContext>().toExtend<Parameters<typeof worker.fetch>[2]>();
+    expectTypeOf<Queue>().toExtend<WorkerEnv['STEPWELL_TURNS']>();
+    expectTypeOf<DurableObjectNamespace>().toExtend<NonNullable<WorkerEnv['STEPWELL_WAKER']>>();
+    expectTypeOf<DurableObjectState>().toExtend<ConstructorParameters<typeof StepwellWaker>[0]>();
+    expect(Object.keys(worker)).toEqual(['fetch', 'scheduled', 'queue']);
+  });
+});
+
+describe('the settings of a Worker', () => {
+  it('come from its variables, whatever else is bound', () => {
+    const env = { STEPWELL_DATABASE_URL: 'postgres://x', STEPWELL_TURNS: { sendBatch: () => null } };
+    expect(readWorkerSettings(env)).toMatchObject({ STEPWELL_INVOCATION_SECS: 60 });
+    const wrong = { ...env, STEPWELL_INVOCATION_SECS: '3600' };
+    expect(() => readWorkerSettings(wrong)).toThrow('STEPWELL_INVOCATION_SECS');
+  });
+});
