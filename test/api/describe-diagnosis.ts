@@ -94,8 +94,8 @@ export function describeDiagnosis(backendName: BackendName): void {
         expect(diagnoses[0].summary).toContain('1 of 1 slots');
         expect(diagnoses[0].evidence).toContainEqual({ label: 'holders', summary: holder, data: [holder] });
       }
-      const places = found.map(({ diagnoses }) => diagnoses[0].evidence[0].summary);
-      expect(places.toSorted()).toEqual(['1', '2']);
+      const places = found.map(({ diagnoses }) => Number(diagnoses[0].evidence[0].summary));
+      expect(places.toSorted((a, b) => a - b)).toEqual([1, 2]);
     });
 
     it('a look-up that fails is told of and is no error of the call [API 7.1]', async () => {

@@ -1,3 +1,4 @@
+import { compareCodePoints } from '../../core/json.ts';
 import { isTerminal } from '../../core/run/states.ts';
 import type { Wake } from '../../core/run/record.ts';
 import type { WakeStore } from '../../ports/store/wakes.ts';
@@ -20,7 +21,8 @@ export function wakePart(run: Run): WakeStore {
     wakeLimitWaiters: (tenantId, limit, count) =>
       run((tx) => {
         const waits = waitsFor(tx, tenantId, limit);
-        const found = waits.entries().sort().slice(0, count);
+        const inOrder = waits.entries().sort(([a], [b]) => compareCodePoints(a, b));
+        const found = inOrder.slice(0, count);
         const woken = found.flatMap(([id, until]) => {
           waits.remove(id);
           const row = findInstance(tx.db, tenantId, id);

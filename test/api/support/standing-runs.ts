@@ -21,17 +21,17 @@ export const step = (id: string, extra: JsonObject = {}): JsonObject => ({
 export interface StandingRuns {
   readonly api: LiveApi;
   readonly underTest: StoreUnderTest;
-  get(path: string): Promise<Body>;
-  post(path: string, body?: JsonObject): Promise<Reply>;
-  publish(...blocks: readonly JsonObject[]): Promise<string>;
+  readonly get: (path: string) => Promise<Body>;
+  readonly post: (path: string, body?: JsonObject) => Promise<Reply>;
+  readonly publish: (...blocks: readonly JsonObject[]) => Promise<string>;
   /** Starts an instance and lets happen all that can happen at once. */
-  start(sequenceId: string, overrides?: JsonObject): Promise<string>;
-  run(...blocks: readonly JsonObject[]): Promise<string>;
-  state(id: string): Promise<string>;
+  readonly start: (sequenceId: string, overrides?: JsonObject) => Promise<string>;
+  readonly run: (...blocks: readonly JsonObject[]) => Promise<string>;
+  readonly state: (id: string) => Promise<string>;
   /** Codes of its diagnoses. */
-  codes(id: string): Promise<readonly string[]>;
+  readonly codes: (id: string) => Promise<readonly string[]>;
   /** The timers that a wake has ended. */
-  wake(id: string, body?: JsonObject): Promise<Body>;
+  readonly wake: (id: string, body?: JsonObject) => Promise<Body>;
 }
 
 export function useStandingRuns(backendName: BackendName): StandingRuns {
