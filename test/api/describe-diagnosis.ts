@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
-import { type Body, OTHER_TENANT, START_MS, TENANT } from './support/api-fixture.ts';
+import { type Body, OTHER_TENANT, TENANT } from './support/api-fixture.ts';
 import type { BackendName } from './support/backends.ts';
 import { createLiveApi } from './support/live-api.ts';
 import { at, HOUR, NOWHERE, step, useStandingRuns } from './support/standing-runs.ts';
@@ -14,8 +14,10 @@ export function describeDiagnosis(backendName: BackendName): void {
     it('shows a gate as the contract does [API 7.1]', async () => {
       const id = await run(step('ask', { wait_for_input: { prompt: 'Refund?', timeout: 5 * HOUR } }));
       await runs.api.until(id, 'waiting');
-      const now = at(runs.api.time.now);
-      expect(await get(`/instances/${id}/diagnosis`)).toEqual({
+      const [{ started_at: since }] = await get(`/instances/${id}/tree`);
+      const shown = await get(`/instances/${id}/diagnosis`);
+      const now = shown.generated_at;
+      expect(shown).toEqual({
         instance_id: id,
         state: 'waiting',
         diagnoses: [
@@ -26,8 +28,8 @@ export function describeDiagnosis(backendName: BackendName): void {
             severity: 'info',
             summary: "step 'ask' waits for a human answer",
             evidence: [
-              { label: 'waiting_since', summary: at(START_MS) },
-              { label: 'times_out_at', summary: at(START_MS + 5 * HOUR) },
+              { label: 'waiting_since', summary: since },
+              { label: 'times_out_at', summary: at(Date.parse(since) + 5 * HOUR) },
             ],
             affected_resource: { kind: 'block', id: 'ask' },
             remediation: [
