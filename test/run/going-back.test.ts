@@ -1,7 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/core/run/plan.ts';
 import { checkInjection } from '../../src/core/run/reshape/check-injection.ts';
-import { forEach, loop, parallel, pure, race, saga, sleep, step, task, tryCatch } from './support/blocks.ts';
+import {
+  forEach,
+  loop,
+  parallel,
+  pure,
+  race,
+  saga,
+  sleep,
+  split,
+  step,
+  task,
+  tryCatch,
+} from './support/blocks.ts';
 import { type Played, goOn, play, playOnce } from './support/play.ts';
 import { resumeNow } from './support/resume.ts';
 import {
@@ -75,6 +87,26 @@ describe('the rows of a for_each that outlives failures', () => {
     });
     expect(run.state).toBe('failed');
     expect(run.called).toEqual(['a@f:0', 'a@f:1', 'a@f:1', 'a@f:0']);
+  });
+
+  it('say where an item stands that a retry goes on in, while others ended after it (RULINGS B2, B25)', async () => {
+    const inner = forEach('g', 'ys', [step('a')]);
+    const each = forEach('f', 'ys', [loop('l', [inner])], {
+      concurrency: 1,
+      on_item_failure: 'continue',
+      tolerate: { count: 1 },
+    });
+    const run = await playOnce({
+      blocks: [each],
+      data: { ys: [1, 2, 3] },
+      on: {
+        a: ({ runNo, iteration }) => (runNo === 1 && /f:[01].l:1.g:1/.test(iteration) ? fails('no') : ok()),
+      },
+      events: [retryAt(1000)],
+    });
+    expect(run.state).toBe('completed');
+    const left = ['a@f:1/l:1/g:1', 'a@f:1/l:1/g:2', 'a@f:0/l:1/g:1', 'a@f:0/l:1/g:2'];
+    expect(calledBy(run, 2).slice(0, 5)).toEqual([...left, 'a@f:2/l:0/g:0']);
   });
 });
 

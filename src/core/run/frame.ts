@@ -132,6 +132,8 @@ export interface FanOutDetail {
   /** Tolerated failures of this run; where they stood is stored aside under `failedKey`. */
   readonly failed: number;
   readonly failedKey: string;
+  /** Index of the item that was set aside last; absent for none. */
+  readonly setAside?: number;
   /** After a retry: failed items of earlier runs, to be opened again before new ones, each list from an index on. */
   readonly again: readonly { readonly key: string; readonly from: number }[];
   /** Index of the item whose failure ended the block; null for none. */

@@ -8,7 +8,7 @@ import { innerIteration } from '../plan.ts';
 import { fanOutAt, setDetail } from './fan-out-detail.ts';
 import { mayFail } from './items.ts';
 import { addItemCounter, forgetPass } from './passes.ts';
-import { failedItemKey, storeFailed } from './set-aside.ts';
+import { keysOfFailed, storeFailed } from './set-aside.ts';
 
 /** The body of an item has drained: its frames go, the counter rises. */
 export function completeItem(draft: Draft, owner: Place, block: ForEachBlock, item: Frame): void {
@@ -25,7 +25,8 @@ function endItem(draft: Draft, owner: Place, block: ForEachBlock, item: Frame, f
   const before = fanOutAt(draft, owner);
   removeSubtree(draft, item);
   draft.knowledge.fanOut.closeItem(innerIteration(item), pinKey(before.snapshotKey ?? '', indexOf(item)));
-  const detail = { ...before, ended: before.ended + 1, failed: before.failed + failed };
+  const aside = failed === 1 ? { setAside: indexOf(item) } : {};
+  const detail = { ...before, ...aside, ended: before.ended + 1, failed: before.failed + failed };
   const frame = frameAt(draft, owner);
   addItemCounter(draft, block, frame, {
     count: detail.ended,
@@ -60,8 +61,6 @@ function forgetItems(draft: Draft, owner: Place, block: ForEachBlock, ended: num
 function forgetItem(draft: Draft, owner: Place, block: ForEachBlock, index: number): void {
   const frame = frameAt(draft, owner);
   if (draft.knowledge.fanOut.failuresOf(frameKey(frame)).has(index)) return;
-  const { failedKey, again } = fanOutAt(draft, owner);
-  const keys = [{ key: failedKey, from: 0 }, ...again].filter(({ from }) => index >= from);
-  const unlessStored = mayFail(block) ? keys.map(({ key }) => failedItemKey(key, index)) : [];
+  const unlessStored = mayFail(block) ? keysOfFailed(fanOutAt(draft, owner), index) : [];
   forgetPass(draft, block, frame.iteration, index, unlessStored);
 }

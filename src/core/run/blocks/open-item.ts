@@ -7,9 +7,9 @@ import { itemFrame } from '../fresh-frames.ts';
 import { type Place, frameAt } from '../place.ts';
 import { passPath } from '../plan.ts';
 import { fanOutAt, setDetail } from './fan-out-detail.ts';
-import { isConcurrent } from './items.ts';
+import { isConcurrent, mayFail } from './items.ts';
 import { resetCounters } from './passes.ts';
-import { takeBackFailed } from './set-aside.ts';
+import { keysOfFailed, takeBackFailed } from './set-aside.ts';
 
 /** A larger item is not written with each of its steps but read from the stored collection when somebody needs it. */
 const ITEM_BYTES_IN_FRAME = 4_096;
@@ -35,14 +35,24 @@ function openNew(draft: Draft, owner: Place, block: ForEachBlock, detail: FanOut
   const value = draft.knowledge.item(snapshotKey, next);
   if (value === undefined) return null;
   const frame = frameAt(draft, owner);
-  // One item at a time: the counters of the pass before must not be taken for those of this one ([LOOP-9]).
-  if (next > 0 && !isConcurrent(block)) resetCounters(draft, block.id, frame.iteration, next - 1);
+  resetLast(draft, block, frame, detail);
   setDetail(draft, owner, { next: next + 1 });
   const item = itemFrame(frame, next, detailOf(draft, snapshotKey, next, value), draft.env.now);
   draft.put(item);
   draft.lostCalls.fresh(frameKey(item));
   draft.knowledge.fanOut.openFresh(passPath(frame.iteration, block.id, next));
   return item;
+}
+
+/**
+ * One item at a time: the counters of the pass before must not be taken for those of this one ([LOOP-9]). Those of an item
+ * that was set aside stay with its other rows: a retry goes on in it, and they say where.
+ */
+function resetLast(draft: Draft, block: ForEachBlock, frame: Frame, detail: FanOutDetail): void {
+  const last = detail.next - 1;
+  if (last < 0 || isConcurrent(block) || detail.setAside === last) return;
+  const unlessStored = mayFail(block) ? keysOfFailed(detail, last) : [];
+  resetCounters(draft, block.id, frame.iteration, last, unlessStored);
 }
 
 function detailOf(draft: Draft, snapshotKey: string, index: number, item: Json): ItemDetail {

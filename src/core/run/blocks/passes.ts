@@ -42,7 +42,13 @@ export function addItemCounter(
  * Takes the counter and variant rows of the pass that is over out of the lists ([LOOP-9]): the next pass writes its
  * own, and a reader must not take the old ones for them.
  */
-export function resetCounters(draft: Draft, blockId: string, iteration: string, pass: number): void {
+export function resetCounters(
+  draft: Draft,
+  blockId: string,
+  iteration: string,
+  pass: number,
+  unlessStored: readonly string[] = [],
+): void {
   const blockIds = descendantIds(draft.plan, blockId).filter((id) => {
     const type = draft.plan.nodes.get(id)?.block.type;
     return type === 'loop' || type === 'for_each' || type === 'a_b_split';
@@ -53,6 +59,7 @@ export function resetCounters(draft: Draft, blockId: string, iteration: string, 
     kinds: ['counter', 'variant'],
     iteration: passPath(iteration, blockId, pass),
     keepLatest: false,
+    ...(unlessStored.length === 0 ? {} : { unlessStored }),
   });
   draft.knowledge.removeOutputs(blockIds);
 }

@@ -1,7 +1,7 @@
 import type { Draft } from '../draft.ts';
 import type { FailedItem } from '../fan-out-knowledge.ts';
 import { errorSummary, failedLeaves } from '../failures.ts';
-import { type Frame, frameKey } from '../frame.ts';
+import { type FanOutDetail, type Frame, frameKey } from '../frame.ts';
 import { indexOf } from '../item-frames.ts';
 import { isInsideFrame } from '../place.ts';
 import { reopenFrames } from '../retry-run.ts';
@@ -37,6 +37,12 @@ export function takeBackFailed(draft: Draft, owner: Frame, failed: FailedItem): 
   reopenFrames(draft, stored.frames, stored.runId);
   const key = frameKey({ blockId: owner.blockId, branch: failed.index, iteration: owner.iteration });
   return draft.frames.get(key) ?? null;
+}
+
+/** Where an item may be stored that failed in this run or in an earlier one, and that no retry has opened again. */
+export function keysOfFailed({ failedKey, again }: FanOutDetail, index: number): readonly string[] {
+  const keys = [{ key: failedKey, from: 0 }, ...again].filter(({ from }) => index >= from);
+  return keys.map(({ key }) => failedItemKey(key, index));
 }
 
 export function failedItemKey(key: string, index: number): string {
