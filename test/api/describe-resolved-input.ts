@@ -113,6 +113,52 @@ export function describeResolvedInput(backendName: BackendName): void {
       });
     });
 
+    it('resolves a step of an ended run from what is left of it', async () => {
+      const first = step('first', { handler: 'transform', params: { of: '{{ data.n }}' } });
+      const id = await run([first, step('last', { params: { n: '{{ outputs.first.of }}' } })], {
+        data: { n: 7 },
+      });
+      await api.until(id, 'completed');
+      expect(await input(id, 'last')).toMatchObject({ resolved_params: { n: 7 } });
+      const fails = await run([step('bad', { params: ['{{ nope.x }}'] })]);
+      await api.until(fails, 'failed');
+      const trace = await input(fails, 'bad');
+      expect(trace).toMatchObject({
+        error: expect.stringContaining('unknown template root'),
+        entries: [{ status: 'error' }],
+      });
+      expect(trace).not.toHaveProperty('resolved_params');
+    });
+
+    it('shows the input that a person has put in the place of the params', async () => {
+      const id = await run([step('first'), step('ask', { handler: 'ext', params: { n: '{{ data.n }}' } })], {
+        data: { n: 1 },
+      });
+      await api.until(id, 'waiting');
+      expect(await input(id, 'ask')).toMatchObject({ resolved_params: { n: 1 }, entries: [{}] });
+      await api.call('PATCH', `/instances/${id}/state`, { body: { state: 'cancelled' } });
+      await api.call('POST', `/instances/${id}/resume-from/ask`, {
+        body: { input: { n: 2, password: 'x' } },
+      });
+      await api.until(id, 'waiting');
+      expect(await input(id, 'ask')).toEqual({
+        block_id: 'ask',
+        resolved_params: { n: 2, password: '[REDACTED]' },
+        entries: [],
+      });
+    });
+
+    it('binds one of the items that run side by side', async () => {
+      const body = [step('in', { handler: 'ext', params: ['{{ item.no }}'] })];
+      const each = { type: 'for_each', id: 'each', collection: 'data.items', body, concurrency: 2 };
+      const id = await run([each], { data: { items: [{ no: 41 }, { no: 42 }, { no: 43 }] } });
+      await api.until(id, 'waiting');
+      const tasks: Body[] = (await get('/workers/tasks?limit=100')).body;
+      expect(new Set(tasks.map(({ params }) => params[0]))).toEqual(new Set([41, 42]));
+      const trace = await input(id, 'in');
+      expect(tasks.map(({ params }) => params)).toContainEqual(trace.resolved_params);
+    });
+
     it('is 404 for what is not there, 400 for a block that is no step and for a bad id', async () => {
       const id = await run([gate('g'), { type: 'cancellation_scope', id: 'scope', blocks: [step('x/y')] }]);
       await api.until(id, 'waiting');

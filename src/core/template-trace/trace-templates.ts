@@ -2,6 +2,7 @@ import { formatPath, type Path } from '../definition/path.ts';
 import { type Fault, templateError } from '../expressions/language-error.ts';
 import { trimBlanks } from '../expressions/lexical.ts';
 import {
+  isSpent,
   type Meter,
   newMeter,
   RESOLVED_BYTES_MAX,
@@ -139,6 +140,7 @@ function traceTemplate(
 }
 
 const TOO_LARGE: Fault = { message: 'the values together are too large to be shown' };
+const TOO_COSTLY: Fault = { message: 'the templates before exceed the limit of work' };
 
 function followTemplate(
   tracing: Tracing,
@@ -150,6 +152,8 @@ function followTemplate(
   },
   Fault
 > {
+  // What is spent stays spent, and nothing that is still read would be paid for.
+  if (isSpent(tracing.evaluation.meter)) return err(TOO_COSTLY);
   const parsed = parseTemplate(template);
   if (!parsed.ok) return parsed;
   const [chain] = templateChains(parsed.value);
