@@ -17,14 +17,15 @@ const TIME_LIMIT = '15 minutes';
  * and its code holds the migrations and the sequences. A call that fails fails the deployment.
  */
 export function createDeployment(parts: Parts, ownerUrl: $util.Input<string>): Deployment {
-  const { name, entries, opts } = parts;
+  const { name, args, entries, opts } = parts;
   const deploy = new sst.aws.Function(
     `${name}Deploy`,
     {
       ...baseFunction(parts),
       handler: entries.deploy,
       timeout: TIME_LIMIT,
-      environment: { STEPWELL_DATABASE_URL: ownerUrl },
+      // Sequences may depend on what the user sets for all functions.
+      environment: { ...args.environment, STEPWELL_DATABASE_URL: ownerUrl },
     },
     opts,
   );

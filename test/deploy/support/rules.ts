@@ -1,0 +1,321 @@
+import { expect } from 'vitest';
+import * as z from 'zod';
+import type { Edit, Evaluated } from './evaluate.ts';
+import { allowedTo, functionOf, only, SERVING, trusted } from './resources.ts';
+
+/** Something that must hold of every deployment, and a mistake with which it does not. */
+export interface Rule {
+  readonly name: string;
+  readonly holds: (evaluated: Evaluated) => void;
+  readonly mistake: Edit;
+}
+
+const QUEUE = 'aws:sqs/queue:Queue';
+const MAPPING = 'aws:lambda/eventSourceMapping:EventSourceMapping';
+const ALARM = 'aws:cloudwatch/metricAlarm:MetricAlarm';
+const turns = (evaluated: Evaluated) => only(evaluated, QUEUE, /TurnsQueue$/).inputs;
+const edit = (file: string, find: string, replace: string): Edit => ({ file, find, replace });
+
+const QUEUES: readonly Rule[] = [
+  {
+    name: 'a message stays hidden for six times the time limit of its function',
+    holds: (evaluated) => {
+      const { timeout } = functionOf(evaluated, 'Turn');
+      expect(turns(evaluated)['visibilityTimeoutSeconds']).toBeGreaterThanOrEqual(6 * timeout);
+    },
+    mistake: edit('infra/queues.ts', 'TIME_LIMIT_SECONDS * 6', 'TIME_LIMIT_SECONDS'),
+  },
+  {
+    name: 'a message that was received five times goes to the dead letters',
+    holds: (evaluated) => {
+      const dead = only(evaluated, QUEUE, /DeadLettersQueue$/).name;
+      const policy = z.string().parse(turns(evaluated)['redrivePolicy']);
+      expect(JSON.parse(policy)).toEqual({
+        deadLetterTargetArn: expect.stringMatching(`:${dead}$`),
+        maxReceiveCount: 5,
+      });
+    },
+    mistake: edit('infra/parts.ts', 'RECEIVES_MAX = 5', 'RECEIVES_MAX = 1'),
+  },
+  {
+    name: 'dead letters are kept for fourteen days',
+    holds: (evaluated) =>
+      expect(only(evaluated, QUEUE, /DeadLettersQueue$/).inputs['messageRetentionSeconds']).toBe(1_209_600),
+    mistake: edit('infra/queues.ts', 'messageRetentionSeconds', 'delaySeconds'),
+  },
+  {
+    name: 'a batch is answered message by message',
+    holds: (evaluated) => {
+      for (const queue of [/Turns/, /DeadLetters/]) {
+        const { inputs } = only(evaluated, MAPPING, queue);
+        expect(inputs['functionResponseTypes']).toEqual(['ReportBatchItemFailures']);
+        expect(inputs['batchSize']).toBe(10);
+      }
+    },
+    mistake: edit('infra/functions.ts', 'partialResponses: true', 'partialResponses: false'),
+  },
+  {
+    name: 'no more turn functions run at once than the database bears',
+    holds: (evaluated) => {
+      const maximumConcurrency = evaluated.app['stage'] === 'production' ? 40 : 10;
+      expect(only(evaluated, MAPPING, /Turns/).inputs['scalingConfig']).toEqual({ maximumConcurrency });
+    },
+    mistake: edit('infra/functions.ts', 'mapping.scalingConfig = { maximumConcurrency };', ''),
+  },
+  {
+    name: 'functions that call themselves through the queue are not stopped',
+    holds: (evaluated) => {
+      for (const name of ['Turn', 'DeadLetter'] as const) {
+        const { inputs } = only(
+          evaluated,
+          'aws:lambda/functionRecursionConfig:FunctionRecursionConfig',
+          new RegExp(`${name}Loop$`),
+        );
+        const functionName = functionOf(evaluated, name).name;
+        expect(inputs).toEqual({ functionName, recursiveLoop: 'Allow' });
+      }
+    },
+    mistake: edit('infra/functions.ts', "recursiveLoop: 'Allow'", "recursiveLoop: 'Terminate'"),
+  },
+];
+
+const FUNCTIONS: readonly Rule[] = [
+  {
+    name: 'functions are small ARM machines with a minute of time',
+    holds: (evaluated) => {
+      for (const name of SERVING) {
+        const { architectures, memorySize, timeout, runtime } = functionOf(evaluated, name);
+        const expected = { architectures: ['arm64'], memorySize: 512, timeout: 60, runtime: 'nodejs22.x' };
+        expect({ architectures, memorySize, timeout, runtime }).toEqual(expected);
+      }
+    },
+    mistake: edit('infra/parts.ts', "architecture: 'arm64'", "architecture: 'x86_64'"),
+  },
+  {
+    name: 'in production the API and the sweep have concurrency of their own',
+    holds: (evaluated) => {
+      const isProduction = evaluated.app['stage'] === 'production';
+      const reserved = SERVING.map((name) => functionOf(evaluated, name).reservedConcurrentExecutions);
+      expect(reserved).toEqual(
+        isProduction ? [100, undefined, 2, undefined] : [undefined, undefined, undefined, undefined],
+      );
+    },
+    mistake: edit('infra/stage.ts', 'reserved: { api: 100, sweep: 2 }', 'reserved: null'),
+  },
+  {
+    name: 'functions may send hints, write their log, and no more',
+    holds: (evaluated) => {
+      const log = 'AWSLambdaBasicExecutionRole';
+      const wakes =
+        functionOf(evaluated, 'Api').environment.variables['STEPWELL_WAKE_GROUP'] === undefined
+          ? []
+          : ['iam:PassRole on StepwellWakeRole', 'scheduler:CreateSchedule on schedule/StepwellWakes/*'];
+      const receive = [
+        'ChangeMessageVisibility',
+        'DeleteMessage',
+        'GetQueueAttributes',
+        'GetQueueUrl',
+        'ReceiveMessage',
+      ];
+      const from = (queue: string) => receive.map((action) => `sqs:${action} on ${queue}`);
+      const send = 'sqs:SendMessage on StepwellTurnsQueue';
+      expect(allowedTo(evaluated, 'Deploy')).toEqual([log]);
+      expect(allowedTo(evaluated, 'Api')).toEqual([log, ...wakes, send].toSorted());
+      expect(allowedTo(evaluated, 'Sweep')).toEqual([log, ...wakes, send].toSorted());
+      expect(allowedTo(evaluated, 'Turn')).toEqual(
+        [log, ...wakes, ...from('StepwellTurnsQueue'), send].toSorted(),
+      );
+      expect(allowedTo(evaluated, 'DeadLetter')).toEqual(
+        [log, ...wakes, ...from('StepwellDeadLettersQueue'), send].toSorted(),
+      );
+    },
+    mistake: edit(
+      'infra/functions.ts',
+      "actions: ['sqs:SendMessage'], resources: [queues.turns.arn]",
+      "actions: ['sqs:*'], resources: ['*']",
+    ),
+  },
+  {
+    name: 'the role of a function can be taken by Lambda alone',
+    holds: (evaluated) => {
+      for (const name of [...SERVING, 'Deploy'] as const) {
+        expect(trusted(evaluated, name)).toContain('lambda.amazonaws.com');
+        expect(trusted(evaluated, name)).not.toContain('arn:aws:iam');
+      }
+    },
+    mistake: edit('infra/parts.ts', 'if (!$dev)', 'if ($dev)'),
+  },
+  {
+    name: 'the root key is known to the API alone, and the owner of the schema to the deployment',
+    holds: (evaluated) => {
+      const secrets = ['STEPWELL_API_KEY', 'STEPWELL_DATABASE_URL', 'STEPWELL_QUEUE_URL'];
+      const known = ([...SERVING, 'Deploy'] as const).map((name) => {
+        const { variables } = functionOf(evaluated, name).environment;
+        return [name, secrets.filter((secret) => Object.hasOwn(variables, secret))];
+      });
+      const hidden = ['STEPWELL_DATABASE_URL', 'STEPWELL_QUEUE_URL'];
+      expect(Object.fromEntries(known)).toEqual({
+        Api: secrets,
+        Turn: hidden,
+        Sweep: hidden,
+        DeadLetter: hidden,
+        Deploy: ['STEPWELL_DATABASE_URL'],
+      });
+    },
+    mistake: edit(
+      'infra/functions.ts',
+      '      STEPWELL_MIGRATED_BY',
+      '      STEPWELL_API_KEY: databaseUrl, STEPWELL_MIGRATED_BY',
+    ),
+  },
+  {
+    name: 'logs are kept as long as the stage says',
+    holds: (evaluated) => {
+      const expected = evaluated.app['stage'] === 'production' ? 90 : 7;
+      const groups = evaluated.resources.filter(({ type }) => type === 'aws:cloudwatch/logGroup:LogGroup');
+      expect(groups.map(({ inputs }) => inputs['retentionInDays'])).toEqual(
+        Array.from({ length: 5 }, () => expected),
+      );
+    },
+    mistake: edit('infra/parts.ts', 'logging: { retention: stage.logRetention },', ''),
+  },
+];
+
+const TIME: readonly Rule[] = [
+  {
+    name: 'the sweep comes each minute; a tick that failed is repeated once, and only while it is young',
+    holds: (evaluated) => {
+      const { inputs } = only(evaluated, 'aws:scheduler/schedule:Schedule');
+      const isEconomy = evaluated.resources.some(({ type }) => type.endsWith(':ScheduleGroup'));
+      expect(inputs['scheduleExpression']).toBe(isEconomy ? 'rate(360 minutes)' : 'rate(1 minute)');
+      expect(inputs['target']).toMatchObject({
+        arn: expect.stringMatching(/SweepFunction$/),
+        retryPolicy: { maximumRetryAttempts: 1, maximumEventAgeInSeconds: 60 },
+      });
+      expect(
+        only(evaluated, 'aws:lambda/functionEventInvokeConfig:FunctionEventInvokeConfig').inputs,
+      ).toMatchObject({
+        maximumRetryAttempts: 0,
+        maximumEventAgeInSeconds: 60,
+      });
+    },
+    mistake: edit('infra/sweep.ts', 'EVENT_AGE_SECONDS = 60', 'EVENT_AGE_SECONDS = 86_400'),
+  },
+  {
+    name: 'migrations are run once, before any function that serves is changed',
+    holds: (evaluated) => {
+      const migration = only(evaluated, 'aws:lambda/invocation:Invocation', /Migration$/);
+      expect(migration.inputs['input']).toBe('{"action":"migrate"}');
+      const { code } = z.object({ code: z.string() }).parse(migration.inputs['triggers']);
+      for (const name of SERVING) {
+        const { order, environment } = functionOf(evaluated, name);
+        expect(environment.variables['STEPWELL_MIGRATED_BY']).toBe(code);
+        expect(order).toBeGreaterThan(evaluated.resources.indexOf(migration));
+      }
+    },
+    mistake: edit('infra/functions.ts', '      STEPWELL_MIGRATED_BY: deployment.migrated,\n', ''),
+  },
+  {
+    name: 'sequences are published once all functions are there',
+    holds: (evaluated) => {
+      const publishing = only(evaluated, 'aws:lambda/invocation:Invocation', /Publishing$/);
+      expect(publishing.inputs['input']).toBe('{"action":"publish"}');
+      const functions = SERVING.map((name) => functionOf(evaluated, name).order);
+      expect(evaluated.resources.indexOf(publishing)).toBeGreaterThan(Math.max(...functions));
+    },
+    mistake: edit('infra/deployment.ts', '$util.all([...functionNames])', '$util.all([])'),
+  },
+];
+
+const ALARMS: readonly Rule[] = [
+  {
+    name: 'an alarm goes off when runs are late',
+    holds: (evaluated) => {
+      const { inputs } = only(evaluated, ALARM, /OldestDue$/);
+      const filter = only(evaluated, 'aws:cloudwatch/logMetricFilter:LogMetricFilter').inputs;
+      expect(inputs).toMatchObject({ threshold: 300_000, comparisonOperator: 'GreaterThanThreshold' });
+      expect(filter).toMatchObject({
+        logGroupName: expect.stringContaining('Sweep'),
+        metricTransformation: {
+          name: inputs['metricName'],
+          namespace: inputs['namespace'],
+          value: '$.oldest_due_ms',
+        },
+      });
+    },
+    mistake: edit('infra/alarms.ts', "value: '$.oldest_due_ms'", "value: '1'"),
+  },
+  {
+    name: 'an alarm goes off when the sweep does not come',
+    holds: (evaluated) =>
+      expect(only(evaluated, ALARM, /SweepMissing$/).inputs).toMatchObject({
+        metricName: 'Invocations',
+        dimensions: { FunctionName: functionOf(evaluated, 'Sweep').name },
+        comparisonOperator: 'LessThanThreshold',
+        threshold: 1,
+        treatMissingData: 'breaching',
+      }),
+    mistake: edit('infra/alarms.ts', "treatMissingData: 'breaching'", "treatMissingData: 'notBreaching'"),
+  },
+  {
+    name: 'alarms go off when messages come to the dead letters, and when they stay there',
+    holds: (evaluated) => {
+      expect(only(evaluated, ALARM, /DeadLetters$/).inputs).toMatchObject({
+        metricName: 'Invocations',
+        dimensions: { FunctionName: functionOf(evaluated, 'DeadLetter').name },
+        threshold: 0,
+      });
+      const { name } = only(evaluated, QUEUE, /DeadLettersQueue$/).inputs;
+      expect(only(evaluated, ALARM, /DeadLettersLeft$/).inputs).toMatchObject({
+        metricName: 'ApproximateNumberOfMessagesVisible',
+        dimensions: { QueueName: name },
+      });
+    },
+    mistake: edit(
+      'infra/alarms.ts',
+      "ofLambda('Invocations', named.DeadLetter.name)",
+      "ofLambda('Invocations', named.Turn.name)",
+    ),
+  },
+  {
+    name: 'an alarm goes off when a function fails',
+    holds: (evaluated) => {
+      for (const name of SERVING) {
+        expect(only(evaluated, ALARM, new RegExp(`${name}Errors$`)).inputs).toMatchObject({
+          metricName: 'Errors',
+          dimensions: { FunctionName: functionOf(evaluated, name).name },
+          threshold: 0,
+        });
+      }
+    },
+    mistake: edit(
+      'infra/alarms.ts',
+      "ofLambda('Errors', functionName)",
+      "ofLambda('Throttles', functionName)",
+    ),
+  },
+];
+
+const STAGES: readonly Rule[] = [
+  {
+    name: 'production is protected, other stages can be removed',
+    holds: ({ app, outputs }) => {
+      const isProduction = app['stage'] === 'production';
+      expect(app).toMatchObject({ protect: isProduction, removal: isProduction ? 'retain' : 'remove' });
+      expect(outputs['_protect']).toBe(isProduction);
+    },
+    mistake: edit('infra/stage.ts', 'isProtected: true', 'isProtected: false'),
+  },
+  {
+    name: 'the API is open to the internet, unauthenticated by AWS and without a second layer of CORS',
+    holds: (evaluated) =>
+      expect(only(evaluated, 'aws:lambda/functionUrl:FunctionUrl').inputs).toEqual({
+        authorizationType: 'NONE',
+        functionName: functionOf(evaluated, 'Api').name,
+        invokeMode: 'BUFFERED',
+      }),
+    mistake: edit('infra/functions.ts', 'url: { cors: false }', 'url: true'),
+  },
+];
+
+export const RULES: readonly Rule[] = [...QUEUES, ...FUNCTIONS, ...TIME, ...ALARMS, ...STAGES];

