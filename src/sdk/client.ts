@@ -7,7 +7,7 @@ import { type CallOptions, createSend } from './client/send.ts';
 import { sequenceCalls, type Sequences } from './client/sequences.ts';
 import { taskCalls, type Tasks } from './client/tasks.ts';
 import { triggerCalls, type Triggers } from './client/triggers.ts';
-import type { Approvals } from './client/wire.ts';
+import type { Approvals, Limits } from './client/wire.ts';
 
 export { ApiError } from './client/api-error.ts';
 export type { GateAnswer, InstanceFilter, NewSignal, StartRequest } from './client/instances.ts';
@@ -51,6 +51,13 @@ export interface ApprovalFilter {
   readonly offset?: number;
 }
 
+export interface LimitFilter {
+  readonly concurrency_key?: string;
+  /** Default 100, at most 1000. */
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
 /** The HTTP API of a server, typed. Bodies are those of the wire, so that what the API's documents say holds here too. */
 export interface Client {
   readonly tenant: string | null;
@@ -62,6 +69,8 @@ export interface Client {
   };
   readonly triggers: Triggers;
   readonly tasks: Tasks;
+  /** Who holds the slots of concurrency keys and who waits for them, and how far rate limits are used. */
+  readonly limits: (filter?: LimitFilter, options?: CallOptions) => Promise<Limits>;
 }
 
 /**
@@ -98,5 +107,7 @@ export function createClient(options: ClientOptions): Client {
     },
     triggers: triggerCalls(send, tenant),
     tasks: taskCalls(send),
+    limits: (filter = {}, call = {}) =>
+      send({ method: 'GET', path: '/limits', query: { ...filter }, idempotent: true }, call),
   };
 }

@@ -104,6 +104,15 @@ describe('the instances of the client', () => {
     expect(await instances.explain(id)).toMatchObject({
       waiting_on: [{ kind: 'gate', block_id: 'approve' }],
     });
+    const { diagnoses } = await instances.diagnosis(id);
+    expect(diagnoses).toMatchObject([{ code: 'PENDING_APPROVAL', affected_resource: { id: 'approve' } }]);
+    const [preview] = await instances.remediations(id);
+    expect(preview).toMatchObject({ action: 'manual', finding_code: 'PENDING_APPROVAL' });
+    const order = { preview_id: preview?.preview_id ?? '', acknowledge_side_effect_risk: true };
+    await expect(instances.applyRemediation(id, order)).rejects.toMatchObject({ code: 'manual_remediation' });
+    expect(await instances.wake(id)).toEqual({ woken: [] });
+    expect(await instances.signals(id)).toEqual([]);
+    expect(await client.limits({ limit: 1 })).toEqual({ concurrency: [], rates: [] });
     expect(await instances.children(id)).toEqual([]);
     expect((await instances.audit(id)).map(({ to_state }) => to_state)).toContain('waiting');
     expect(await instances.logs(id)).toEqual([]);

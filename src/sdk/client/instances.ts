@@ -1,5 +1,6 @@
 import type { Json } from '../../core/json.ts';
 import type { IdSource } from '../../engine/ids.ts';
+import { inspectionCalls } from './inspection.ts';
 import type { CallOptions, Query, Send } from './send.ts';
 import { segment } from './send.ts';
 import type { SequenceTarget, Sequences } from './sequences.ts';
@@ -102,6 +103,7 @@ export function instanceCalls(
       return send<StartedBatch>(call, options);
     },
     ...instanceReads(send),
+    ...inspectionCalls(send),
     signal,
     /** Answers the gate of a step. An answer that is not among the choices changes nothing. */
     answer: (id: string, blockId: string, answer: GateAnswer, options: CallOptions = {}) => {

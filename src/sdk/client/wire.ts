@@ -2,11 +2,14 @@ import type * as z from 'zod';
 import type { ContextPatchBody, Retried } from '../../api/schemas/actions.ts';
 import type { ApprovalBody, ApprovalPage } from '../../api/schemas/approval.ts';
 import type { DataflowBody } from '../../api/schemas/dataflow.ts';
+import type { AppliedBody, InstanceDiagnosisBody, RemediationList } from '../../api/schemas/diagnosis.ts';
 import type { ExplanationBody } from '../../api/schemas/explanation.ts';
 import type { InstanceBody, InstancePage } from '../../api/schemas/instance.ts';
+import type { LimitsBody } from '../../api/schemas/limits-overview.ts';
 import type { AuditBody, LogBody, OutputBody } from '../../api/schemas/output.ts';
 import type { PreflightBody } from '../../api/schemas/preflight.ts';
 import type { PublishedBody } from '../../api/schemas/sequence.ts';
+import type { SignalBody, WokenBody } from '../../api/schemas/signal.ts';
 import type { BatchStarted, StartBody, StartedBody } from '../../api/schemas/start.ts';
 import type {
   BlockTrace as BlockTraceBody,
@@ -33,6 +36,12 @@ export type BlockOutput = z.infer<typeof OutputBody>;
 export type AuditEntry = z.infer<typeof AuditBody>;
 export type LogLine = z.infer<typeof LogBody>;
 export type Explanation = z.infer<typeof ExplanationBody>;
+export type InstanceDiagnosis = z.infer<typeof InstanceDiagnosisBody>;
+export type Remediation = z.infer<typeof RemediationList>[number];
+export type AppliedRemediation = z.infer<typeof AppliedBody>;
+export type Woken = z.infer<typeof WokenBody>;
+export type SentSignal = z.infer<typeof SignalBody>;
+export type Limits = z.infer<typeof LimitsBody>;
 export type Approval = z.infer<typeof ApprovalBody>;
 export type Approvals = z.infer<typeof ApprovalPage>;
 export type Published = z.infer<typeof PublishedBody>;

@@ -7,6 +7,8 @@ const CHANGING: ReadonlySet<keyof Store> = new Set<keyof Store>([
   'commit',
   'signal',
   'patchContext',
+  'wakeInstance',
+  'wakeLimitWaiters',
   'reportTask',
   'pollTasks',
   'claimDue',
