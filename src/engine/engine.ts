@@ -3,7 +3,7 @@ import { createTurnDeps, type TurnParts, type TurnSettings } from './create-turn
 import { type LocalRunner, createLocalRunner } from './local-runner.ts';
 import { ResidentLoop, createLocalHints } from './resident-loop.ts';
 import type { TurnDeps } from './turn-deps.ts';
-import { withPokes } from './webhooks/with-pokes.ts';
+import { withPokes } from './webhooks/queued-webhooks.ts';
 
 export interface EngineParts extends Omit<TurnParts, 'hints'> {
   /** Where hints go; by default this process looks at the instances itself. */

@@ -8,6 +8,7 @@ import { RESERVE_MS } from './turn-budget.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import type { TurnEnd } from './turn-end.ts';
 import { untilAnswered } from './until-answered.ts';
+import { withNotes } from './webhooks/queued-webhooks.ts';
 
 /** A database that wakes up refuses the first connections; that must not send a message back. */
 const CLAIM_TRIES_MAX = 8;
@@ -48,6 +49,7 @@ export async function runHints(
   const stopWatching = watch(invocation);
   await Promise.all(Array.from({ length: lanes }, work));
   stopWatching();
+  await sendQueuedWebhooks(invocation);
   await announced;
   await shown;
   await engine.queue.settled();
@@ -95,13 +97,16 @@ export interface Invocation {
   readonly runner: LocalRunner;
   /** Resolves when no turn of the runner is left. */
   idle(): Promise<void>;
+  /** Commits of this invocation have queued webhooks. */
+  hasQueuedWebhooks(): boolean;
   readonly remainingTimeMs: () => number;
 }
 
 export function openInvocation(engine: FunctionEngine, remainingTimeMs: () => number): Invocation {
   const { settings } = engine;
   const freshTimeMs = remainingTimeMs();
-  const deps = { ...engine.deps, limits: { ...engine.deps.limits, remainingTimeMs, freshTimeMs } };
+  const limits = { ...engine.deps.limits, remainingTimeMs, freshTimeMs };
+  const { deps, queued } = withNotes({ ...engine.deps, limits });
   const leaseMs = leaseMsOf(settings, freshTimeMs);
   const runner = createLocalRunner(deps, { ...settings, leaseMs });
   let waiting: (() => void)[] = [];
@@ -113,7 +118,17 @@ export function openInvocation(engine: FunctionEngine, remainingTimeMs: () => nu
   });
   const idle = (): Promise<void> =>
     runner.activeTurns === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));
-  return { deps, runner, idle, remainingTimeMs };
+  return { deps, runner, idle, hasQueuedWebhooks: queued, remainingTimeMs };
+}
+
+/** Ends are told at once; what has to wait for another attempt is left to the sweep, as waiting would be paid for. */
+async function sendQueuedWebhooks({ deps, hasQueuedWebhooks, remainingTimeMs }: Invocation): Promise<void> {
+  if (!hasQueuedWebhooks()) return;
+  try {
+    await deps.outbox?.deliverDue((waitMs) => waitMs === 0 && remainingTimeMs() >= RESERVE_MS);
+  } catch (error) {
+    deps.log.warn('webhooks are left to the sweep', { error: String(error) });
+  }
 }
 
 /** The deployment is seen to live, and learns whether it is to drain; without the database it goes on as before. */
