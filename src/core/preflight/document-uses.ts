@@ -31,7 +31,9 @@ export function documentUses(document: SequenceDocument): DocumentUses {
     [...walkBlocks(list.blocks)].map(({ block }) => block),
   );
   const invoked = Object.values(document.interceptors ?? {}).filter(({ invoke }) => invoke === true);
-  const names = [...blocks.flatMap(handlersOf), ...invoked.map(({ handler }) => handler)];
+  const names = [...blocks.flatMap(handlersOf), ...invoked.map(({ handler }) => handler)].filter(
+    (name) => name.trim() !== '',
+  );
   const params = [...blocks.flatMap(paramsOf), ...invoked.map((each) => each.params ?? null)];
   return {
     handlers: distinct(
