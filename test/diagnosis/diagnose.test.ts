@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../src/core/diagnosis/diagnose.ts';
 import type { DiagnosisFacts } from '../../src/core/diagnosis/facts.ts';
 import type { DiagnosisCode } from '../../src/core/diagnosis/finding.ts';
-import { facts, instance, NOW, signal, standing, surroundings, task } from './facts.ts';
+import { facts, ID, instance, NOW, signal, standing, surroundings, task } from './facts.ts';
 import { DASHBOARD_TABLE } from './dashboard-table.ts';
 import { alive, gate, open, TABLE, waiting } from './table.ts';
 
@@ -78,6 +78,13 @@ describe('the table of diagnoses [API 7.1]', () => {
     ],
   ] as const)('%s rests on %#', (code, given, label, summary) => {
     expect(one(given, code)?.evidence).toContainEqual(expect.objectContaining({ label, summary }));
+  });
+
+  it('a command to copy quotes what a shell would read otherwise', () => {
+    const leaves = [standing({ reason: 'input', gate }, { blockId: "x'; rm -rf ~ #" })];
+    const word = String.raw`'custom:human_input:x'\''; rm -rf ~ #'`;
+    const [remedy] = one({ leaves }, 'PENDING_APPROVAL')?.remediation ?? [];
+    expect(remedy?.command).toBe(`orch8 signal ${ID} ${word} '{"value":"yes"}'`);
   });
 
   it('secrets in an error are not shown as evidence', () => {

@@ -97,6 +97,8 @@ export class Player {
         return store.voidAllLeases();
       case 'advance':
         return this.underTest.advanceClock(act.ms);
+      case 'wake':
+        return this.wake(act);
       case 'signal':
       case 'patchContext':
       case 'poll':
@@ -105,6 +107,17 @@ export class Player {
       case 'releaseSilent':
         return this.fact(act);
     }
+  }
+
+  /** A wake of a start names when it would have begun, which is so only now and then. */
+  private async wake(act: Extract<Act, { act: 'wake' }>): Promise<unknown> {
+    const { store } = this.underTest;
+    const instanceId = this.pick(this.instances, act.instance);
+    if (instanceId === null) return null;
+    const nextFireAt = (await store.getInstance(null, instanceId))?.nextFireAt ?? 0;
+    const startAt = act.startInMs === null ? null : nextFireAt + act.startInMs;
+    const wake = { timers: [], startAt, limit: null };
+    return store.wakeInstance({ tenantId: null, instanceId, factId: this.ids.next(), wake });
   }
 
   private async fact(

@@ -33,6 +33,7 @@ export type Act =
       readonly merge: boolean;
       readonly size: number;
     }
+  | { readonly act: 'wake'; readonly instance: number; readonly startInMs: number | null }
   | { readonly act: 'poll'; readonly limit: number }
   | { readonly act: 'report'; readonly task: number; readonly ok: boolean; readonly stale: boolean }
   | { readonly act: 'heartbeat'; readonly task: number; readonly seq: number | null }
@@ -151,6 +152,14 @@ export const actArbitrary: fc.Arbitrary<Act> = fc.oneof(
       instance: small,
       merge: fc.boolean(),
       size: fc.constantFrom(1, 200),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      act: fc.constant('wake' as const),
+      instance: small,
+      startInMs: fc.constantFrom(null, 0, 0, 1),
     }),
   },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('poll' as const), limit: fc.constantFrom(1, 10) }) },

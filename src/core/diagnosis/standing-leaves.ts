@@ -1,3 +1,4 @@
+import { compareCodePoints } from '../json.ts';
 import type { Block } from '../definition/document.ts';
 import type { Frame } from '../run/frame.ts';
 import { compareIterations } from '../run/iteration-order.ts';
@@ -13,12 +14,14 @@ export function standingIn(
   return {
     leaves: open
       .flatMap((frame) => leafOf(frame, plan))
-      .sort((a, b) => compareIterations(a.iteration, b.iteration)),
-    polls: open.flatMap(({ blockId, detail }) =>
-      detail.kind === 'loop' && detail.pollUntil !== null && !detail.inPass
-        ? [{ blockId, until: detail.pollUntil }]
-        : [],
-    ),
+      .sort((a, b) => compareIterations(a.iteration, b.iteration) || byBlock(a, b)),
+    polls: open
+      .flatMap(({ blockId, detail }) =>
+        detail.kind === 'loop' && detail.pollUntil !== null && !detail.inPass
+          ? [{ blockId, until: detail.pollUntil }]
+          : [],
+      )
+      .sort((a, b) => byBlock(a, b) || a.until - b.until),
   };
 }
 
@@ -36,4 +39,8 @@ function ofStep(block: Block | undefined): Pick<StandingLeaf, 'handler' | 'fallb
     fallbackHandler: block.fallback_handler ?? null,
     maxAttempts: block.retry?.max_attempts ?? null,
   };
+}
+
+function byBlock(a: { readonly blockId: string | null }, b: { readonly blockId: string | null }): number {
+  return compareCodePoints(a.blockId ?? '', b.blockId ?? '');
 }

@@ -3,7 +3,7 @@ import type { Leaf } from '../run/frame.ts';
 import type { DiagnosisFacts, StandingLeaf } from './facts.ts';
 import { type Diagnosis, type Evidence, diagnosis, instant } from './finding.ts';
 import { limitWait } from './limit-waits.ts';
-import { blockOf, nameOf, until } from './wording.ts';
+import { blockOf, nameOf, quoted, shellWord, until } from './wording.ts';
 
 /** Everything that a leaf of the run waits for, other than a worker or a child. */
 export function leafWaits(facts: DiagnosisFacts): readonly Diagnosis[] {
@@ -39,7 +39,7 @@ function gate({ instance }: DiagnosisFacts, standing: StandingLeaf): readonly Di
   const { leaf, blockId } = standing;
   const since = leaf.gate?.openedAt ?? leaf.startedAt;
   const value = leaf.gate?.choices[0]?.value ?? 'yes';
-  const payload = JSON.stringify({ value }).replaceAll("'", String.raw`'\''`);
+  const signal = shellWord(`custom:human_input:${blockId ?? '<block>'}`);
   const asks =
     leaf.gate?.kind === 'outcome'
       ? 'asks what became of a try whose end is unknown'
@@ -54,7 +54,7 @@ function gate({ instance }: DiagnosisFacts, standing: StandingLeaf): readonly Di
     remediation: [
       {
         summary: 'send one of the choices',
-        command: `orch8 signal ${instance.id} custom:human_input:${blockId ?? '<block>'} '${payload}'`,
+        command: `orch8 signal ${instance.id} ${signal} ${quoted(JSON.stringify({ value }))}`,
         sideEffectRisk: true,
       },
     ],

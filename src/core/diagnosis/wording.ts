@@ -12,3 +12,12 @@ export function blockOf({ blockId }: StandingLeaf): { readonly affected?: Affect
 export function until(label: string, at: number | null): readonly Evidence[] {
   return at === null ? [] : [{ label, summary: instant(at) }];
 }
+
+/** A text as one word of a POSIX shell: commands are there to be copied, and block ids are whatever their author wrote. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : quoted(text);
+}
+
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -15,8 +15,10 @@ export function mayCall(capabilities: readonly Capability[], method: string, pat
         return true;
       case 'auditor':
         return method === 'GET' || method === 'HEAD';
-      case 'worker':
       case 'approver':
+        // It answers gates, and reads no runs: neither their signals.
+        return PATHS.approver.test(path) && (method === 'POST' || !path.endsWith('/signals'));
+      case 'worker':
       case 'publisher':
       case 'device':
         return PATHS[capability].test(path);
