@@ -1,19 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/core/run/plan.ts';
 import { checkInjection } from '../../src/core/run/reshape/check-injection.ts';
-import {
-  forEach,
-  loop,
-  parallel,
-  pure,
-  race,
-  saga,
-  sleep,
-  split,
-  step,
-  task,
-  tryCatch,
-} from './support/blocks.ts';
+import { forEach, loop, parallel, pure, race, saga, sleep, step, task, tryCatch } from './support/blocks.ts';
 import { type Played, goOn, play, playOnce } from './support/play.ts';
 import { resumeNow } from './support/resume.ts';
 import {
