@@ -314,9 +314,16 @@ BEGIN
     FROM jsonb_array_elements(p_limits) AS l(v)
   LOOP
     SELECT count(*) INTO v_active FROM (
-      SELECT 1 FROM stepwell.task_instances i
-      WHERE i.tenant_id = r.tenant AND i.state IN ('scheduled', 'running', 'waiting', 'paused')
-      LIMIT r.max_active + 1
+      -- Roots and children are in indexes of their own.
+      (SELECT 1 FROM stepwell.task_instances i
+        WHERE i.tenant_id = r.tenant AND i.state IN ('scheduled', 'running', 'waiting', 'paused')
+          AND i.parent_instance_id IS NULL
+        LIMIT r.max_active + 1)
+      UNION ALL
+      (SELECT 1 FROM stepwell.task_instances i
+        WHERE i.tenant_id = r.tenant AND i.state IN ('scheduled', 'running', 'waiting', 'paused')
+          AND i.parent_instance_id IS NOT NULL
+        LIMIT r.max_active + 1)
     ) c;
     IF v_active > r.max_active THEN
       RAISE EXCEPTION '%', r.tenant USING ERRCODE = 'SW010';

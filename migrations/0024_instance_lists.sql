@@ -1,6 +1,9 @@
 -- Lists of instances in the order of creation, and by metadata. The indexes for the order of the last change are beside the
 -- table, since bulk changes need them too.
-CREATE INDEX task_instances_created_idx ON stepwell.task_instances (tenant_id, state, created_at, id);
+CREATE INDEX task_instances_created_roots_idx ON stepwell.task_instances (tenant_id, state, created_at, id)
+  INCLUDE (namespace) WHERE parent_instance_id IS NULL;
+CREATE INDEX task_instances_created_children_idx ON stepwell.task_instances (tenant_id, state, created_at, id)
+  INCLUDE (namespace) WHERE parent_instance_id IS NOT NULL;
 -- Versions of a name, in whatever namespace.
 CREATE INDEX sequences_name_idx ON stepwell.sequences (tenant_id, name, version);
 

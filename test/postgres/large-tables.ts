@@ -1,6 +1,6 @@
 const ROWS = 50_000;
-/** The sequence of all these instances. */
-export const FILLED_SEQUENCE_ID = '0190aaaa-0000-7000-8000-000000000000';
+/** The sequence of all instances of the tenant `big-1`. */
+export const FILLED_SEQUENCE_ID = '0190aaaa-0000-7000-8000-000000000001';
 /** The schedule of the scene, which has started very many instances before. */
 export const SCHEDULE_ID = '0190bbbb-0000-7000-8000-000000000000';
 
@@ -8,7 +8,7 @@ export const SCHEDULE_ID = '0190bbbb-0000-7000-8000-000000000000';
 export const FILL = `
 INSERT INTO stepwell.task_instances (id, sequence_id, run_id, created_at, priority, tenant_id, namespace, timezone, state,
   next_fire_at, due_at, updated_at, progress_at, metadata)
-SELECT gen_random_uuid(), '${FILLED_SEQUENCE_ID}', gen_random_uuid(), now(), n % 3, 'big-' || n % 5, 'n', 'UTC',
+SELECT gen_random_uuid(), ('0190aaaa-0000-7000-8000-00000000000' || n % 5)::uuid, gen_random_uuid(), now(), n % 3, 'big-' || n % 5, 'n', 'UTC',
   CASE WHEN n % 4 = 0 THEN 'completed' ELSE 'scheduled' END, now(),
   CASE WHEN n % 4 = 0 THEN NULL ELSE now() - interval '1 s' * (n % 1000) END, now(), now(), jsonb_build_object('n', n::text)
 FROM generate_series(1, ${ROWS}) n;

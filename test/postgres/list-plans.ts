@@ -30,10 +30,10 @@ export async function planOfList(
     kind === 'list' ? listStatement(resolved, query) : countStatement(resolved, 10_000);
   await session.begin();
   const { tenantId } = query;
-  await session.rows("SELECT set_config('role', $1, true), set_config('stepwell.tenant', $2, true)", [
-    tenantId === null ? 'stepwell_engine' : 'stepwell_app',
-    tenantId ?? '',
-  ]);
+  await session.rows(
+    "SELECT set_config('role', $1, true), set_config('stepwell.tenant', $2, true), set_config('enable_seqscan', 'off', true)",
+    [tenantId === null ? 'stepwell_engine' : 'stepwell_app', tenantId ?? ''],
+  );
   const [row] = await session.rows(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, params);
   await session.rollback();
   const [explained] = JSON.parse(JSON.stringify(row?.['QUERY PLAN']));
@@ -45,7 +45,7 @@ function factsOf(node: PlanNode): PlanFacts {
   const below = parts.map(factsOf);
   const given = parts.reduce((sum, part) => sum + part['Actual Rows'] * part['Actual Loops'], 0);
   const isSort = node['Node Type'].includes('Sort');
-  const isScan = node['Node Type'] === 'Seq Scan';
+  const isScan = node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0;
   return {
     sorted: Math.max(isSort ? given : 0, ...below.map(({ sorted }) => sorted)),
     scannedWhole: [

@@ -1,26 +1,40 @@
 import type { InstanceState } from '../../core/run/states.ts';
 import type { InstanceOrder, ListInstancesQuery } from '../../ports/store/instance-lists.ts';
 import type { SqlParam } from './driver.ts';
-import type { ResolvedFilter } from './instance-lists.ts';
+import {
+  type Bind,
+  createParams,
+  filterConditions,
+  isNarrow,
+  namesTenant,
+  type Range,
+  rangesOf,
+  type ResolvedFilter,
+  tenantCondition,
+} from './instance-list-conditions.ts';
 
 export interface ComposedStatement {
   readonly text: string;
   readonly params: readonly SqlParam[];
 }
 
-/** Adds a parameter and answers how the text names it. */
-type Bind = (value: SqlParam, type: 'text' | 'bigint' | 'uuid' | 'jsonb') => string;
-
 const COLUMN: Readonly<Record<InstanceOrder, string>> = { updated: 'updated_at', created: 'created_at' };
 
-/** Without a tenant the tenants come from one index entry each. */
+/** So many rows of a narrow range are sorted; where there are more, the walk in the order of the list meets them soon enough. */
+const SORTED_MAX = 5_000;
+
+/** The first tenant behind another one, from one entry of an index. */
+const nextTenant = (behind: string, ofWhom: 'IS NULL' | 'IS NOT NULL'): string =>
+  `(SELECT f.tenant_id FROM stepwell.task_instances f
+    WHERE ${behind}f.parent_instance_id ${ofWhom} ORDER BY f.tenant_id LIMIT 1)`;
+const next = (behind: string): string =>
+  `least(${nextTenant(behind, 'IS NULL')}, ${nextTenant(behind, 'IS NOT NULL')})`;
+
+/** Without a tenant the tenants come from two index entries each. */
 const ALL_TENANTS = `WITH RECURSIVE tenants (tenant_id) AS (
-  SELECT min(m.tenant_id) FROM stepwell.task_instances m
+  SELECT ${next('')}
   UNION ALL
-  SELECT (
-    SELECT f.tenant_id FROM stepwell.task_instances f
-    WHERE f.tenant_id > t.tenant_id ORDER BY f.tenant_id LIMIT 1)
-  FROM tenants t WHERE t.tenant_id IS NOT NULL
+  SELECT ${next('f.tenant_id > t.tenant_id AND ')} FROM tenants t WHERE t.tenant_id IS NOT NULL
 )
 `;
 
@@ -30,45 +44,96 @@ const ALL_TENANTS = `WITH RECURSIVE tenants (tenant_id) AS (
  */
 export function listStatement(resolved: ResolvedFilter, query: ListInstancesQuery): ComposedStatement {
   const { params, bind } = createParams();
-  const column = COLUMN[query.order ?? 'updated'];
-  const limit = bind(query.limit, 'bigint');
-  const offset = bind(query.offset, 'bigint');
-  const everywhere = [...conditionsOf(resolved, bind), ...placeCondition(query, column, bind)];
-  const newest = `ORDER BY n.${column} DESC, n.id DESC LIMIT ${limit} + ${offset}`;
-  const ranges = rangesOf(resolved, query.order ?? 'updated', bind).map(({ from, conditions }) => {
-    const where = [...conditions, ...everywhere].join(' AND ');
-    const read = `SELECT n.id, n.${column} AS sort_at FROM stepwell.task_instances n WHERE ${where} ${newest}`;
-    return from === null
-      ? `(${read})`
-      : `(SELECT n.id, n.sort_at FROM ${from} CROSS JOIN LATERAL (${read}) n)`;
-  });
-  const found = `(${ranges.join('\nUNION ALL\n')}) found`;
-  const hasTenant = resolved.filter.tenantId !== null;
+  const order = query.order ?? 'updated';
+  const page: PageParts = {
+    resolved,
+    order,
+    bind,
+    conditions: [...filterConditions(resolved, bind), ...placeCondition(query, COLUMN[order], bind)],
+    rest: `LIMIT ${bind(query.limit, 'bigint')} + ${bind(query.offset, 'bigint')}`,
+  };
+  const found = `(${resolved.ids === null ? walk(page) : lookUp(page)}) found`;
+  const hasTenant = namesTenant(resolved);
   return {
     params,
     text: `${hasTenant ? '' : ALL_TENANTS}SELECT stepwell.instance_view(i)
 FROM (
   SELECT found.id, found.sort_at FROM ${hasTenant ? found : `tenants t CROSS JOIN LATERAL ${found}`}
-  ORDER BY found.sort_at DESC, found.id DESC LIMIT ${limit} OFFSET ${offset}
+  ORDER BY found.sort_at DESC, found.id DESC
+  LIMIT ${bind(query.limit, 'bigint')} OFFSET ${bind(query.offset, 'bigint')}
 ) page
 JOIN stepwell.task_instances i ON i.id = page.id
 ORDER BY page.sort_at DESC, page.id DESC`,
   };
 }
 
+interface PageParts {
+  readonly resolved: ResolvedFilter;
+  readonly order: InstanceOrder;
+  readonly bind: Bind;
+  readonly conditions: readonly string[];
+  readonly rest: string;
+}
+
+/** The ids are few and known. */
+function lookUp({ resolved, order, bind, conditions, rest }: PageParts): string {
+  const states = resolved.states.map((state) => `'${state}'`).join(', ');
+  const all = [...tenantCondition(resolved, bind), `n.state IN (${states})`, ...conditions];
+  return rowsOf({ from: null, conditions: all }, order, rest);
+}
+
+/**
+ * The ranges of all states, one behind the other. A filter may have an index of its own in another order than the list: then
+ * its range is counted first, and sorted when it is small. Where it is empty the walk would find nothing to its very end.
+ */
+function walk(page: PageParts): string {
+  const { resolved, order, bind, conditions, rest } = page;
+  const other = order === 'updated' ? 'created' : 'updated';
+  if (!isNarrow(resolved, other)) {
+    return resolved.states
+      .flatMap((state) => rangesOf(resolved, state, order, bind))
+      .map((range) => `(${rowsOf(withMore(range, conditions), order, rest)})`)
+      .join('\nUNION ALL\n');
+  }
+  const small = resolved.states.map((state) => smallRange(page, state, other));
+  const branches = resolved.states.flatMap((state) => {
+    const count = `(SELECT count(*) FROM small_${state})`;
+    const listed = `n.id = ANY (ARRAY(SELECT s.id FROM small_${state} s))`;
+    const sorted = [listed, `${count} <= ${SORTED_MAX}`, ...conditions];
+    const walked = rangesOf(resolved, state, order, bind);
+    return [
+      rowsOf({ from: null, conditions: sorted }, order, rest),
+      ...walked.map((range) =>
+        rowsOf(withMore(range, [...conditions, `${count} > ${SORTED_MAX}`]), order, rest),
+      ),
+    ];
+  });
+  return `WITH ${small.join(',\n')}\n${branches.map((branch) => `(${branch})`).join('\nUNION ALL\n')}`;
+}
+
+/** The ids of a narrow range, one more than are sorted. Its own order makes the planner take its index. */
+function smallRange({ resolved, bind }: PageParts, state: InstanceState, order: InstanceOrder): string {
+  const limit = `LIMIT ${SORTED_MAX + 1}`;
+  const ranges = rangesOf(resolved, state, order, bind).map((range) => `(${rowsOf(range, order, limit)})`);
+  return `small_${state} AS MATERIALIZED (SELECT r.id FROM (${ranges.join('\nUNION ALL\n')}) r ${limit})`;
+}
+
 /** How many fit, by state, each counted no further than `countedTo`. */
 export function countStatement(resolved: ResolvedFilter, countedTo: number): ComposedStatement {
   const { params, bind } = createParams();
-  const everywhere = [...conditionsOf(resolved, bind), ...sequencesCondition(resolved, bind)];
-  const limit = bind(countedTo, 'bigint');
-  const hasTenant = resolved.filter.tenantId !== null;
+  const conditions = filterConditions(resolved, bind);
+  const order = isNarrow(resolved, 'created') ? 'created' : 'updated';
+  // The order is of no use but to make the planner take the index of a narrow filter.
+  const isOrdered = isNarrow(resolved, order);
+  const rest = `LIMIT ${bind(countedTo, 'bigint')}`;
+  const hasTenant = namesTenant(resolved);
   const counts = resolved.states.map((state) => {
-    const where = [`n.state = '${state}'`, ...everywhere].join(' AND ');
-    const rows = `SELECT 1 FROM stepwell.task_instances n WHERE ${where} LIMIT ${limit}`;
-    const counted = hasTenant
-      ? rows
-      : `SELECT 1 FROM tenants t CROSS JOIN LATERAL (${rows}) r LIMIT ${limit}`;
-    return `json_build_array('${state}', (SELECT count(*) FROM (${counted}) c))`;
+    const ranges = rangesOf(resolved, state, order, bind).map(
+      (range) => `(${rowsOf(withMore(range, conditions), isOrdered ? order : null, rest)})`,
+    );
+    const rows = `(${ranges.join(' UNION ALL ')}) r`;
+    const from = hasTenant ? rows : `tenants t CROSS JOIN LATERAL ${rows}`;
+    return `json_build_array('${state}', (SELECT count(*) FROM (SELECT 1 FROM ${from} ${rest}) c))`;
   });
   return {
     params,
@@ -76,80 +141,20 @@ export function countStatement(resolved: ResolvedFilter, countedTo: number): Com
   };
 }
 
-function createParams(): { readonly params: readonly SqlParam[]; readonly bind: Bind } {
-  const params: SqlParam[] = [];
-  return { params, bind: (value, type) => `$${params.push(value)}::${type}` };
+function withMore({ from, conditions }: Range, more: readonly string[]): Range {
+  return { from, conditions: [...conditions, ...more] };
 }
 
-interface Range {
-  /** What the range is read for each row of; null: it is one. */
-  readonly from: string | null;
-  readonly conditions: readonly string[];
-}
-
-/** The ranges that an index has in the order of the list. */
-function rangesOf(resolved: ResolvedFilter, order: InstanceOrder, bind: Bind): readonly Range[] {
-  const { states, sequenceIds, ids } = resolved;
-  const one = (...conditions: readonly string[]): Range => ({ from: null, conditions });
-  if (ids !== null)
-    return [
-      one(
-        `n.state IN (${states.map((state) => `'${state}'`).join(', ')})`,
-        ...sequencesCondition(resolved, bind),
-      ),
-    ];
-  if (order === 'created') {
-    const ofSequences = sequencesCondition(resolved, bind);
-    return states.map((state) => one(inState(state), ...ofSequences));
-  }
-  if (sequenceIds !== null) {
-    const from = `unnest(${uuidArray(sequenceIds, bind)}) q(id)`;
-    return states.map((state) => ({ from, conditions: ['n.sequence_id = q.id', inState(state)] }));
-  }
-  return states.flatMap((state) => [
-    one(inState(state), 'n.parent_instance_id IS NULL'),
-    ...(resolved.filter.rootOnly === true ? [] : [one(inState(state), 'n.parent_instance_id IS NOT NULL')]),
-  ]);
-}
-
-/** The states are words of our own. */
-function inState(state: InstanceState): string {
-  return `n.state = '${state}'`;
-}
-
-function sequencesCondition({ sequenceIds }: ResolvedFilter, bind: Bind): readonly string[] {
-  return sequenceIds === null ? [] : [`n.sequence_id = ANY (${uuidArray(sequenceIds, bind)})`];
-}
-
-function uuidArray(ids: readonly string[], bind: Bind): string {
-  return `(${bind(`{${ids.join(',')}}`, 'text')})::uuid[]`;
+/** The rows of a range, `rest` bounds how many; order null: any of them. */
+function rowsOf({ from, conditions }: Range, order: InstanceOrder | null, rest: string): string {
+  const column = COLUMN[order ?? 'updated'];
+  const ordered = order === null ? '' : `ORDER BY n.${column} DESC, n.id DESC`;
+  const read = `SELECT n.id, n.${column} AS sort_at FROM stepwell.task_instances n
+  WHERE ${conditions.join(' AND ')} ${ordered} ${rest}`;
+  return from === null ? read : `SELECT n.id, n.sort_at FROM ${from} CROSS JOIN LATERAL (${read}) n`;
 }
 
 function placeCondition({ after = null }: ListInstancesQuery, column: string, bind: Bind): readonly string[] {
   if (after === null) return [];
   return [`(n.${column}, n.id) < (stepwell.from_ms(${bind(after.at, 'bigint')}), ${bind(after.id, 'uuid')})`];
-}
-
-/** What holds in every range. */
-function conditionsOf({ filter, metadata, ids }: ResolvedFilter, bind: Bind): readonly string[] {
-  const { tenantId, namespace, idRange = null, createdAfter = null, createdBefore = null } = filter;
-  const { idempotencyKey = null, concurrencyKey = null } = filter;
-  const conditions = [`n.tenant_id = ${tenantId === null ? 't.tenant_id' : bind(tenantId, 'text')}`];
-  if (namespace !== null) conditions.push(`n.namespace = ${bind(namespace, 'text')}`);
-  if (filter.rootOnly === true) conditions.push('n.parent_instance_id IS NULL');
-  if (ids !== null) conditions.push(`n.id = ANY (${uuidArray(ids, bind)})`);
-  else if (metadata !== null) conditions.push(`n.metadata @> ${bind(metadata, 'jsonb')}`);
-  if (idempotencyKey !== null) {
-    // Both key spaces are named so that the unique index finds it.
-    conditions.push(`n.dry_run IN (false, true) AND n.idempotency_key = ${bind(idempotencyKey, 'text')}`);
-  }
-  if (concurrencyKey !== null) conditions.push(`n.concurrency_key = ${bind(concurrencyKey, 'text')}`);
-  if (idRange !== null) {
-    conditions.push(`n.id BETWEEN ${bind(idRange.from, 'uuid')} AND ${bind(idRange.to, 'uuid')}`);
-  }
-  if (createdAfter !== null)
-    conditions.push(`n.created_at > stepwell.from_ms(${bind(createdAfter, 'bigint')})`);
-  if (createdBefore !== null)
-    conditions.push(`n.created_at < stepwell.from_ms(${bind(createdBefore, 'bigint')})`);
-  return conditions;
 }

@@ -9,6 +9,7 @@ import type { InstanceView } from '../../ports/store/reads.ts';
 import { call, isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
 import { encodeMetadata } from './encode-metadata.ts';
+import type { ResolvedFilter } from './instance-list-conditions.ts';
 import { countStatement, listStatement } from './instance-list-sql.ts';
 import { answerOf } from './rows.ts';
 
@@ -32,18 +33,6 @@ FROM jsonb_array_elements_text($1::jsonb) WITH ORDINALITY AS q(id, n)`;
 const SORTED_MAX = 2_000;
 /** More versions of one name than this are not looked at. */
 const VERSIONS_MAX = 10_000;
-
-/** A filter whose names have become ids. */
-export interface ResolvedFilter {
-  readonly filter: InstanceListFilter;
-  readonly states: readonly InstanceState[];
-  /** null: of any sequence. */
-  readonly sequenceIds: readonly string[] | null;
-  /** JSON text of what metadata must contain; null: anything. */
-  readonly metadata: string | null;
-  /** The instances that have it; null: too many to look up, or no such filter. */
-  readonly ids: readonly string[] | null;
-}
 
 export function createInstanceListStore(driver: SqlDriver): InstanceListStore {
   return {
