@@ -1,8 +1,8 @@
-import { createWorker } from 'stepwell/cloudflare';
+import { createCloudflareWorker } from 'stepwell/cloudflare';
 import * as handlers from './handlers.ts';
 import * as sequences from './sequences.ts';
 
-const { worker, StepwellWaker } = createWorker({ handlers, sequences });
+const { worker, StepwellWaker } = createCloudflareWorker({ handlers, sequences });
 
 export { StepwellWaker };
 export default worker;

@@ -8,15 +8,15 @@ import { createWakerClass, type WakerClass } from './waker.ts';
 /**
  * `stepwell/cloudflare`: one Worker around handlers and sequences of one's own (docs/deploy-cloudflare.md).
  *
- *     import { createWorker } from 'stepwell/cloudflare';
+ *     import { createCloudflareWorker } from 'stepwell/cloudflare';
  *     import * as handlers from './handlers.ts';
  *     import * as sequences from './sequences.ts';
  *
- *     const { worker, StepwellWaker } = createWorker({ handlers, sequences });
+ *     const { worker, StepwellWaker } = createCloudflareWorker({ handlers, sequences });
  *     export { StepwellWaker };
  *     export default worker;
  */
-export function createWorker(project: Project = {}): StepwellWorker {
+export function createCloudflareWorker(project: Project = {}): StepwellWorker {
   const open = createWorkerHost(project);
   return {
     worker: {

@@ -1,4 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import entryPoints from '../../scripts/entry-points.json' with { type: 'json' };
@@ -42,6 +43,7 @@ describe('the built package', () => {
       client: ['ApiError', 'createClient'],
       worker: ['ApiError', 'StepError', 'createClient', 'createWorker', 'defineHandler'],
       testing: ['ApiError', 'createTestEngine'],
+      cloudflare: ['createCloudflareWorker'],
     });
   });
 
@@ -51,6 +53,11 @@ describe('the built package', () => {
     ['worker', ['zod']],
   ])('imports for %s no more than %j, and so no Node built-in', async (name, packages) => {
     expect(await importsOf(name)).toEqual(packages);
+  });
+
+  it('imports for cloudflare packages only', async () => {
+    const builtins = (await importsOf('cloudflare')).filter((name) => isBuiltin(name));
+    expect(builtins).toEqual([]);
   });
 
   it.each([

@@ -6,7 +6,7 @@ import type {
   Queue,
 } from '@cloudflare/workers-types';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { createWorker, type WorkerEnv } from '../../../functions/cloudflare/index.ts';
+import { createCloudflareWorker, type WorkerEnv } from '../../../functions/cloudflare/index.ts';
 import { draftsOf, handlersOf } from '../../../functions/project.ts';
 import { readWorkerSettings } from '../../../functions/settings.ts';
 import { defineHandler } from '../../../src/sdk/handler.ts';
@@ -30,7 +30,7 @@ describe('a project for Cloudflare', () => {
   });
 
   it('fits what the platform expects of a Worker and of an object, by the types of its makers', () => {
-    const { worker, StepwellWaker } = createWorker();
+    const { worker, StepwellWaker } = createCloudflareWorker();
     const parameters = expectTypeOf<Parameters<NonNullable<ExportedHandler['queue']>>[0]>();
     parameters.toExtend<Parameters<typeof worker.queue>[0]>();
     expectTypeOf<ExecutionContext>().toExtend<Parameters<typeof worker.fetch>[2]>();

@@ -72,7 +72,7 @@ describe('the deployed Worker in workerd', () => {
     expect(findings).toMatchObject({ violations: [], completedCount: 8 });
     const fates = await worker.fates();
     expect(Math.min(...Object.values(fates))).toBeGreaterThan(0);
-  });
+  }, 120_000);
 
   it('publishes its sequences once, however many isolates come', async () => {
     const versions = async () => {
@@ -175,5 +175,23 @@ describe('requests from the Worker', () => {
       const { body: outputs } = await worker.call('GET', `/api/v1/instances/${id}/outputs`);
       expect(JSON.stringify(outputs)).toContain('blocked');
     }
+  });
+
+  it('cost one request to the database per step, and always the same around them', async () => {
+    await start({ hosts, postman: 'idle' });
+    const params = { url: 'https://fine.example.com/' };
+    const requestsFor = async (count: number): Promise<number> => {
+      const steps = Array.from({ length: count }, (_, n) => ({ type: 'step', id: `s${n}` }));
+      const id = await run(...steps.map((step) => ({ ...step, handler: 'http_request', params })));
+      const before = neon.requestCount();
+      await worker.deliver('stepwell-turns', [hint(id)]);
+      return neon.requestCount() - before;
+    };
+    await requestsFor(1);
+    const few = await requestsFor(5);
+    // A sign of life may be due in between.
+    expect((await requestsFor(25)) - few).toBeLessThanOrEqual(21);
+    // The claim and the sequence.
+    expect(few).toBeLessThanOrEqual(5 + 3);
   });
 });
