@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { step } from './support/blocks.ts';
-import { calledBlocks, inject, injected, treeOf } from './support/reshaping.ts';
+import { calledBlocks, inject, injected, treeOf, verified } from './support/reshaping.ts';
 import { TENANT, TestEngine } from './support/test-engine.ts';
 
 function world(): TestEngine {
@@ -13,6 +13,12 @@ function world(): TestEngine {
 
 const failure = { ok: false as const, failure: { message: 'broken', retryable: false } };
 const gate = (id: string) => step(id, 'quick', { wait_for_input: { prompt: 'May it?' } });
+
+async function resumed(engine: TestEngine, instanceId: string, blockId: string): Promise<void> {
+  const order = { blockId, iteration: null, data: {}, edit: null, signals: [] };
+  const resume = engine.live?.engine.runner.resume({ tenantId: TENANT, instanceId }, order);
+  expect(resume === undefined ? null : await engine.answered(resume)).toMatchObject({ status: 'resumed' });
+}
 
 /** An instance that waits at the gate of its second step. */
 async function waiting(engine: TestEngine): Promise<string> {
@@ -83,6 +89,60 @@ describe('injected blocks (20.4)', () => {
     const view = await engine.untilEnded(id);
     expect(view.state).toBe('failed');
     expect(calledBlocks(engine, id)).toEqual(['a', 'b', 'fix', 'b']);
+  });
+
+  it('run first when an ended run goes back to a block behind them, which then runs with all after it [OP-6] [OP-11]', async () => {
+    for (const [position, blockId, calls] of [
+      [0, 'a', ['x', 'a', 'b', 'c']],
+      [0, 'b', ['x', 'b', 'c']],
+      [0, 'c', ['x', 'c']],
+      [1, 'b', ['x', 'b', 'c']],
+      [2, 'b', ['b', 'x', 'c']],
+    ] as const) {
+      const engine = world();
+      const blocks = [step('a', 'quick'), step('b', 'quick'), step('c', 'quick')];
+      const id = await engine.start(await engine.publish(blocks));
+      await engine.untilEnded(id);
+      await injected(engine, id, [step('x', 'quick')], position);
+      const before = calledBlocks(engine, id).length;
+      await resumed(engine, id, blockId);
+      expect((await engine.untilEnded(id)).state).toBe('completed');
+      expect(calledBlocks(engine, id).slice(before)).toEqual(calls);
+      expect(new Set(Object.values(await treeOf(engine, id)))).toEqual(new Set(['completed']));
+      expect(await verified(engine, id)).toEqual([]);
+    }
+  });
+
+  it('run, and what failed is passed over, when a failed run goes back to a block further on [OP-6] [OP-11]', async () => {
+    const engine = world();
+    const blocks = [step('a', 'quick'), step('b', 'broken'), step('c', 'quick'), step('d', 'quick')];
+    const id = await engine.start(await engine.publish(blocks));
+    await engine.untilEnded(id);
+    await injected(engine, id, [step('x', 'quick')], 0);
+    await resumed(engine, id, 'd');
+    expect((await engine.untilEnded(id)).state).toBe('completed');
+    expect(calledBlocks(engine, id)).toEqual(['a', 'b', 'x', 'd']);
+    expect(await treeOf(engine, id)).toMatchObject({
+      a: 'completed',
+      b: 'failed',
+      c: 'skipped',
+      x: 'completed',
+    });
+    expect(await verified(engine, id)).toEqual([]);
+  });
+
+  it('run when a paused run goes back to a block that it had done before they came [OP-6] [OP-10]', async () => {
+    const engine = world();
+    const asleep = step('s', 'sleep', { params: { duration_ms: 60_000 } });
+    const id = await engine.start(await engine.publish([step('a', 'quick'), step('b', 'quick'), asleep]));
+    await engine.time.calm();
+    await engine.signal(id, 'pause');
+    await engine.untilState(id, 'paused');
+    await injected(engine, id, [step('x', 'quick')], 0);
+    await resumed(engine, id, 'b');
+    expect((await engine.untilEnded(id)).state).toBe('completed');
+    expect(calledBlocks(engine, id)).toEqual(['a', 'b', 'x', 'b']);
+    expect(await verified(engine, id)).toEqual([]);
   });
 
   it('are shown in the metadata in the order of injection [OP-10]', async () => {

@@ -54,6 +54,7 @@ export function forkRun(
     stored: source.frames,
     blockId: at.blockId,
     iteration: at.iteration,
+    arrived: draft.shape.arrived,
     itemOf: (key, index) => draft.knowledge.item(key, index),
     now: draft.env.now,
     runNo: draft.record.runNo,

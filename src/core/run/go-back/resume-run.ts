@@ -49,6 +49,7 @@ export function resumeRun(
     stored: [...draft.frames.values()],
     blockId,
     iteration,
+    arrived: draft.shape.arrived,
     itemOf: (key, index) => draft.knowledge.item(key, index),
     now: draft.env.now,
     runNo: draft.record.runNo + 1,

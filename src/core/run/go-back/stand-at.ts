@@ -1,9 +1,11 @@
 import { type Result, err, ok } from '../../result.ts';
 import { foldOf, foldRun } from '../fold/fold-run.ts';
+import type { Fold } from '../fold/list-frame.ts';
 import { type HistoryRow, byOrder, isLive } from '../fold/history-row.ts';
 import { type Frame, frameKey } from '../frame.ts';
 import type { NewRow } from '../output-row.ts';
 import { type Plan, descendantIds } from '../plan.ts';
+import { inRunOrder } from '../run-order.ts';
 import { isTerminal } from '../states.ts';
 import type { InstanceState } from '../states.ts';
 import { type ItemOf, framesAt } from './frames-at.ts';
@@ -22,6 +24,8 @@ export interface StandInput {
   readonly stored: readonly Frame[];
   readonly blockId: string;
   readonly iteration: string | null;
+  /** Root blocks that were injected after the run had ended. */
+  readonly arrived: ReadonlySet<string>;
   readonly itemOf: ItemOf;
   readonly now: number;
   /** Number of the run that begins. */
@@ -58,13 +62,13 @@ export function standAt(input: StandInput): Result<StandsAt, Refused> | 'needs_i
   if (problem !== null) return err(problem);
   const split = splitRows(fold, target, live);
   const left = foldOf(plan, split.kept);
-  const passedOver = passedOverRows(left, target, stand.isOver);
+  const passedOver = passedOverRows(left, target, { isOver: stand.isOver, arrived: input.arrived });
   const { kept, dropped } = withoutErrors(plan, split, passedOver);
   const added = [...passedOver, ...lostCounters(left, rows, target)];
   const told = [...kept, ...added.map((row, ordinal) => asHistory(row, ordinal))];
   const instance = { state: 'scheduled' as const, startedAt: now, cancelRequestedAt: null };
   const folded = foldRun({ plan, rows: told, instance });
-  const isAhead = target.levels.length === 1 && isBehind(folded, target);
+  const isAhead = isBehind(fold, target) && isBehind(foldOf(plan, told), target);
   const frames = framesAt(target, folded, { itemOf, now, runNo });
   if (frames === null) return 'needs_items';
   const missing = missingItems(target, frames);
@@ -83,10 +87,13 @@ function withoutErrors(
   return { kept: kept.filter((row) => !isGone(row)), dropped: [...dropped, ...kept.filter(isGone)] };
 }
 
-/** The root list stands before the target, at what has not ended. */
-function isBehind(folded: readonly Frame[], { levels }: Target): boolean {
-  const root = folded[0];
-  return root !== undefined && root.state === 'open' && root.cursor < (levels[0]?.index ?? 0);
+/** True for a root block that the run has not come to: the root list stands at another one that has not ended. */
+function isBehind({ plan, list }: Fold, { levels }: Target): boolean {
+  const { blocks } = plan.document;
+  const { end, cursor, order } = list(blocks, '');
+  const [level, inner] = levels;
+  if (level === undefined || inner !== undefined || end !== null) return false;
+  return inRunOrder(blocks, order ?? undefined).indexOf(level.block) > cursor;
 }
 
 /** Why the items around the target cannot go on; null when they can. */

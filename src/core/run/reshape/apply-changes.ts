@@ -70,6 +70,7 @@ function inject(draft: Draft, due: readonly PendingChange[], options: ReshapeOpt
   if (refusals.length > 0) throw new Error(`an injection has no place: ${describe(refusals)}`);
   const blockIds = injections.flatMap(({ blocks }) => blocks.map(({ id }) => id));
   draft.note('blocks_injected', { block_ids: blockIds });
+  for (const blockId of blockIds) draft.shape.arrived.add(blockId);
   setApplied(draft, applied);
 }
 

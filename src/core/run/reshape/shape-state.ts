@@ -37,8 +37,10 @@ export interface ShapeState {
   isHeld: boolean;
   /** What the next commit says, until then. */
   written: ShapeWrite | null;
+  /** Root blocks that were injected from outside and came to stand in the run just now. */
+  readonly arrived: Set<string>;
 }
 
 export function newShapeState(): ShapeState {
-  return { pending: [], isDue: false, isHeld: false, written: null };
+  return { pending: [], isDue: false, isHeld: false, written: null, arrived: new Set() };
 }
