@@ -98,7 +98,7 @@ export interface Invocation {
   /** Resolves when no turn of the runner is left. */
   idle(): Promise<void>;
   /** Commits of this invocation have queued webhooks. */
-  hasQueuedWebhooks(): boolean;
+  readonly hasQueuedWebhooks: () => boolean;
   readonly remainingTimeMs: () => number;
 }
 
