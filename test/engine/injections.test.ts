@@ -113,6 +113,18 @@ describe('injected blocks (20.4)', () => {
     }
   });
 
+  it('run all, and everything that stands behind them again, when an ended run goes back to one of them [OP-6] [OP-11]', async () => {
+    const engine = world();
+    const id = await engine.start(await engine.publish([step('a', 'quick'), step('b', 'quick')]));
+    await engine.untilEnded(id);
+    await injected(engine, id, [step('x', 'quick')], 0);
+    await injected(engine, id, [step('y', 'quick')], 0);
+    await resumed(engine, id, 'x');
+    expect((await engine.untilEnded(id)).state).toBe('completed');
+    expect(calledBlocks(engine, id)).toEqual(['a', 'b', 'y', 'x', 'a', 'b']);
+    expect(await verified(engine, id)).toEqual([]);
+  });
+
   it('run, and what failed is passed over, when a failed run goes back to a block further on [OP-6] [OP-11]', async () => {
     const engine = world();
     const blocks = [step('a', 'quick'), step('b', 'broken'), step('c', 'quick'), step('d', 'quick')];

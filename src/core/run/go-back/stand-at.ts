@@ -68,7 +68,8 @@ export function standAt(input: StandInput): Result<StandsAt, Refused> | 'needs_i
   const told = [...kept, ...added.map((row, ordinal) => asHistory(row, ordinal))];
   const instance = { state: 'scheduled' as const, startedAt: now, cancelRequestedAt: null };
   const folded = foldRun({ plan, rows: told, instance });
-  const isAhead = isBehind(fold, target) && isBehind(foldOf(plan, told), target);
+  const isAhead =
+    split.dropped.length === 0 && isBehind(fold, target) && isBehind(foldOf(plan, told), target);
   const frames = framesAt(target, folded, { itemOf, now, runNo });
   if (frames === null) return 'needs_items';
   const missing = missingItems(target, frames);
