@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { installPackage, runProgram } from './installed-package.ts';
 
 /** The template of examples/deploy-cloudflare as a user would have it: a folder of its own with the package installed. */
 export interface CloudflareProject {
@@ -23,10 +23,11 @@ export async function deployDryRun(databaseUrl: string): Promise<CloudflareProje
   const folder = mkdtempSync(join(tmpdir(), 'stepwell-cloudflare-'));
   try {
     cpSync(join(ROOT, 'examples/deploy-cloudflare'), folder, { recursive: true });
-    await installPackage(folder);
-    const output = await run(
+    await installPackage(folder, ['wrangler']);
+    symlinkSync('../stepwell/dist/cli.js', join(folder, 'node_modules/.bin/stepwell'));
+    const output = await runProgram(
       folder,
-      ['node_modules/.bin/wrangler', 'deploy', '--dry-run', '--outdir', 'out'],
+      ['node_modules/wrangler/bin/wrangler.js', 'deploy', '--dry-run', '--outdir', 'out'],
       {
         STEPWELL_DATABASE_URL: databaseUrl,
         WRANGLER_SEND_METRICS: 'false',
@@ -45,37 +46,4 @@ export async function deployDryRun(databaseUrl: string): Promise<CloudflareProje
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
-}
-
-/** The package with its dependencies, and what the template needs beside it. */
-async function installPackage(folder: string): Promise<void> {
-  const manifest = readFileSync(join(ROOT, 'package.json'), 'utf8');
-  const { dependencies } = JSON.parse(manifest);
-  const installed = join(folder, 'node_modules/stepwell');
-  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
-  mkdirSync(installed, { recursive: true });
-  writeFileSync(join(installed, 'package.json'), manifest);
-  await run(ROOT, ['scripts/build.mjs', join(installed, 'dist')], {});
-  for (const name of [...Object.keys(dependencies), 'wrangler']) {
-    const link = join(folder, 'node_modules', name);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules', name), link);
-  }
-  symlinkSync('../stepwell/dist/cli.js', join(folder, 'node_modules/.bin/stepwell'));
-  symlinkSync('../wrangler/bin/wrangler.js', join(folder, 'node_modules/.bin/wrangler'));
-}
-
-function run(cwd: string, args: readonly string[], environment: Record<string, string>): Promise<string> {
-  return new Promise((settle, fail) => {
-    const child = spawn(process.execPath, args, { cwd, env: { ...process.env, ...environment } });
-    const said: Buffer[] = [];
-    child.stdout.on('data', (data) => said.push(data));
-    child.stderr.on('data', (data) => said.push(data));
-    child.once('error', fail);
-    child.once('close', (code) => {
-      const output = Buffer.concat(said).toString('utf8');
-      if (code === 0) settle(output);
-      else fail(new Error(`${args.join(' ')} ended with code ${code}\n${output}`));
-    });
-  });
 }
