@@ -3,7 +3,8 @@ import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { engineLatency } from './latency.ts';
 import { lateStepCost } from './long-run.ts';
 import { rawStepsPerSecond } from './raw-step.ts';
-import { showSpread, spreadOf } from './statistics.ts';
+import { serverLatency } from './server-latency.ts';
+import { type Spread, showSpread, spreadOf } from './statistics.ts';
 import { engineStepsPerSecond } from './throughput.ts';
 
 /**
@@ -41,6 +42,7 @@ try {
   const latency = await engineLatency(server.url, values.quick ? 50 : 300, STEPS);
   const late: number[] = [];
   for (let n = 0; n < repetitions; n += 1) late.push(await lateStepCost(server.url, STEPS_OF_A_LONG_RUN));
+  const local = await serverLatency(values.quick ? 30 : 200);
   const ratios = engine.map((value, index) => value / (raw[index] ?? value));
   const report = {
     durable_steps_per_second: { engine: spreadOf(engine), raw_statement_per_step: spreadOf(raw) },
@@ -48,6 +50,13 @@ try {
     run_of_10_steps_ms: spreadOf(latency.runsMs),
     round_trips_per_run: latency.roundTripsPerRun,
     last_100_of_2000_steps_to_first_100: spreadOf(late),
+    local_server_ms: {
+      start: spreadOf(local.start),
+      signal: spreadOf(local.signal),
+      report: spreadOf(local.report),
+      timer: spreadOf(local.timer),
+      event: spreadOf(local.event),
+    },
   };
   if (values.json) console.log(JSON.stringify(report));
   else show(report);
@@ -60,16 +69,15 @@ function progress(text: string): void {
 }
 
 function show(report: {
-  readonly durable_steps_per_second: {
-    readonly engine: ReturnType<typeof spreadOf>;
-    readonly raw_statement_per_step: ReturnType<typeof spreadOf>;
-  };
-  readonly ratio: ReturnType<typeof spreadOf>;
-  readonly run_of_10_steps_ms: ReturnType<typeof spreadOf>;
+  readonly durable_steps_per_second: { readonly engine: Spread; readonly raw_statement_per_step: Spread };
+  readonly ratio: Spread;
+  readonly run_of_10_steps_ms: Spread;
   readonly round_trips_per_run: number;
-  readonly last_100_of_2000_steps_to_first_100: ReturnType<typeof spreadOf>;
+  readonly last_100_of_2000_steps_to_first_100: Spread;
+  readonly local_server_ms: Readonly<Record<'start' | 'signal' | 'report' | 'timer' | 'event', Spread>>;
 }): void {
   const { engine, raw_statement_per_step: rawLoop } = report.durable_steps_per_second;
+  const { start, signal, report: reported, timer, event } = report.local_server_ms;
   console.log(`
 ${INSTANCES} instances of ${STEPS} effectful steps, PostgreSQL with durable commits, medians [min-max] of ${repetitions}
 
@@ -85,5 +93,13 @@ One instance of ${STEPS} steps on an idle server
 One instance of ${STEPS_OF_A_LONG_RUN} steps
 
   last 100 to first 100 steps    ${showSpread(report.last_100_of_2000_steps_to_first_100, 2)} times as long
+
+A local server with the embedded database, over HTTP, until the next step is called
+
+  after the start                ${showSpread(start, 1)} ms
+  after the answer of a person   ${showSpread(signal, 1)} ms
+  after the report of a worker   ${showSpread(reported, 1)} ms
+  around a sleep, without it     ${showSpread(timer, 1)} ms
+  a step's call to its event     ${showSpread(event, 1)} ms
 `);
 }
