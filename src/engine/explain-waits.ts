@@ -48,6 +48,10 @@ function claimWaits({ instance, now }: Frontier, hasLeaves: boolean): readonly W
   if (dueAt === null) return [];
   if (dueAt <= now)
     return [{ ...whole, kind: 'due', since: dueAt, until: null, detail: 'is due and waits for a turn' }];
+  if (instance.waitsForSlot === true) {
+    const detail = `waits for a free slot of the concurrency key '${instance.concurrencyKey ?? ''}'`;
+    return [{ ...whole, kind: 'limit', since: updatedAt, until: dueAt, detail }];
+  }
   // The timer of a leaf says the same with its block.
   if (hasLeaves) return [];
   return [{ ...whole, kind: 'timer', since: updatedAt, until: dueAt, detail: 'starts at a set time' }];

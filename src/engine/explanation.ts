@@ -18,7 +18,7 @@ export interface Explanation {
 }
 
 /**
- * `timer`: an instant. `limit`: a rate limit, circuit breaker or pool, until an instant. `task`: an external worker. `gate`: a person's answer. `child`: a sub_sequence. `event`: an event.
+ * `timer`: an instant. `limit`: a rate limit, circuit breaker, pool or concurrency key, until an instant. `task`: an external worker. `gate`: a person's answer. `child`: a sub_sequence. `event`: an event.
  * `lease`: a turn that works on it. `pause`: somebody who resumes it. `due`: a turn that claims it.
  */
 export type WaitKind = 'timer' | 'limit' | 'task' | 'gate' | 'child' | 'event' | 'lease' | 'pause' | 'due';

@@ -96,6 +96,8 @@ export function describeDiagnosis(backendName: BackendName): void {
         expect(diagnoses[0].summary).toContain('1 of 1 slots');
         expect(diagnoses[0].evidence).toContainEqual({ label: 'holders', summary: holder, data: [holder] });
       }
+      const { summary } = await get(`/instances/${ids[0]}/explain`);
+      expect(summary).toContain("waits for a free slot of the concurrency key 'printer'");
       const places = found.map(({ diagnoses }) => Number(diagnoses[0].evidence[0].summary));
       expect(places.toSorted((a, b) => a - b)).toEqual([1, 2]);
     });

@@ -41,6 +41,26 @@ export function describeWakes(backendName: BackendName): void {
       expect(runs.api.time.now).toBeLessThan(START_MS + HOUR);
     });
 
+    it('a gate, and a retry, ask the send window again that was passed over (8.1) [WIN-3]', async () => {
+      const shut = { send_window: { start_hour: 20, end_hour: 22 } };
+      const gated = await run(step('ask', { ...shut, wait_for_input: { prompt: '?' } }));
+      expect(await wake(gated)).toMatchObject([{ reason: 'send_window' }]);
+      expect(await state(gated)).toBe('waiting');
+      await post(`/instances/${gated}/signals`, {
+        signal_type: 'custom:human_input:ask',
+        payload: { value: 'yes' },
+      });
+      await runs.api.time.calm();
+      expect(await get(`/instances/${gated}/tree`)).toMatchObject([{ reason: 'send_window' }]);
+      const retry = { max_attempts: 2, initial_backoff: 1, max_backoff: 1 };
+      const failing = await run(
+        step('send', { ...shut, handler: 'fail', params: { retryable: true }, retry }),
+      );
+      expect(await wake(failing)).toMatchObject([{ reason: 'send_window' }]);
+      await runs.api.time.pass(2_000);
+      expect(await get(`/instances/${failing}/tree`)).toMatchObject([{ reason: 'send_window', attempt: 1 }]);
+    });
+
     it('ends the wait of a loop between two passes', async () => {
       const loop = { type: 'loop', id: 'poll', condition: 'true', max_iterations: 2, poll_interval: 3600 };
       const id = await run({ ...loop, body: [step('look')] });

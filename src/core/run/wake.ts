@@ -61,22 +61,28 @@ function isTimer(reason: WaitReason | null): reason is TimerReason {
  */
 export function applyWake(draft: Draft, wake: Wake): InboxDone['disposition'] {
   const { now } = draft.env;
-  const isHeldStart = wake.startAt !== null && draft.record.nextFireAt === wake.startAt;
-  let count = isHeldStart && draft.state === 'scheduled' ? 1 : 0;
+  let count = begins(draft, wake) ? 1 : 0;
   for (const frame of [...draft.frames.values()]) {
     const woken = isMeant(draft, frame, wake) ? awake(frame, now) : null;
     if (woken === null) continue;
     draft.replant(woken);
     count += 1;
   }
-  if (wake.timers.length > 0 && count > 0) {
-    draft.note('wake', { timers: wake.timers.map((timer) => ({ ...timer })) });
+  if (count > 0 && wake.limit === null) {
+    draft.note('wake', { timers: wake.timers.map((timer) => ({ ...timer })), start_at: wake.startAt });
   }
   if (count > 0 && draft.state === 'scheduled') {
     draft.waitsForClaim = true;
     draft.instance.startAt(now);
   }
   return count > 0 ? 'applied' : 'no_effect';
+}
+
+/** The claim that the wake has caused has begun the run already, unless another one was under way. */
+function begins({ state, record }: Draft, { startAt }: Wake): boolean {
+  return (
+    startAt !== null && (state === 'running' || (state === 'scheduled' && record.nextFireAt === startAt))
+  );
 }
 
 function isMeant(draft: Draft, frame: Frame, { timers, limit }: Wake): boolean {
