@@ -33,6 +33,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /instances/{id}/fork': { from_block_id: 'first' },
   'PATCH /instances/{id}/budget': { max_steps: 1 },
   'PATCH /credentials/{id}': { name: 'stolen' },
+  'PATCH /plugins/{name}': { source: 'stolen' },
   'PUT /tenants/{tenant}/rate-limits/{key}': { max_count: 0, window_seconds: 1 },
   'POST /pools/{id}/resources': { resource_key: 'stolen', name: 'stolen' },
   'PUT /pools/{id}/resources/{rid}': { enabled: false },

@@ -26,6 +26,7 @@ import { describeItems } from './items.ts';
 import { describeKeysAndValues } from './keys-and-values.ts';
 import { describeLeases } from './leases.ts';
 import { describeManyInstances } from './many-instances.ts';
+import { describePlugins } from './plugins.ts';
 import { describePlans } from './plans.ts';
 import { describePools } from './pools.ts';
 import { describeRateLimits } from './rate-limits.ts';
@@ -92,6 +93,7 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   'rate limits': describeRateLimits,
   'circuit breakers': describeBreakers,
   'resource pools': describePools,
+  plugins: describePlugins,
   budgets: describeBudgets,
   wakes: describeWakes,
   'what stands around an instance': describeInspection,

@@ -4,6 +4,7 @@ import type { Json } from '../../core/json.ts';
 import type { TaskEvent } from '../../ports/store/accept.ts';
 import type { SequenceRecord, TriggerRecord } from '../../ports/store/catalog.ts';
 import type { CredentialRecord } from '../../ports/store/credentials.ts';
+import type { PluginRecord } from '../../ports/store/plugins.ts';
 import type { KeptAnswer, KeyAttempt } from '../../ports/store/idempotency.ts';
 import type { WebhookAttempt } from '../../ports/store/outbox.ts';
 import type { AuditRow } from '../../ports/store/reads.ts';
@@ -95,6 +96,7 @@ export interface Database {
   readonly emitRecords: Table<EmitRow>;
   readonly blobs: Grouped<BlobRow>;
   readonly credentials: Table<CredentialRecord>;
+  readonly plugins: Table<PluginRecord>;
   readonly rateLimits: Table<RateRow>;
   readonly breakers: Table<BreakerRow>;
   /** By limit: instances that it has denied, to the instant at which they look again by themselves. */
@@ -177,6 +179,7 @@ export function createDatabase(): Database {
     emitRecords: new Table(log),
     blobs: new Grouped(log),
     credentials: new Table(log),
+    plugins: new Table(log),
   };
 }
 

@@ -28,6 +28,7 @@ import { nodePart } from './nodes.ts';
 import { outboxPart } from './outbox.ts';
 import { listJournal } from './reads-journal.ts';
 import * as taskReads from './reads-tasks.ts';
+import { pluginPart } from './plugins.ts';
 import { schedulePart } from './schedules.ts';
 import { sessionPart } from './sessions.ts';
 import { FullPlan, KnownKey, removeExpired, start } from './start.ts';
@@ -58,6 +59,7 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
     ...eventPart(run),
     ...blobPart(run),
     ...credentialPart(run),
+    ...pluginPart(run),
     ...apiKeyPart(run),
     ...limitPart(run),
     ...inspectionPart(run),

@@ -20,6 +20,8 @@ SELECT coalesce(json_agg(s.id), '[]') FROM (
   WHERE ($1::text IS NULL OR tenant_id = $1) AND name = $2 ORDER BY version DESC LIMIT $3
 ) s`;
 
+const OWNER_OF_SEQUENCE = 'SELECT tenant_id FROM stepwell.sequences WHERE id = $1';
+
 /** Short ranges of an index each: nearly all instances of most versions have ended. */
 const LIVE_RUNS = `
 SELECT coalesce(json_agg((
@@ -75,7 +77,7 @@ function countsOf(counted: readonly (readonly [InstanceState, number])[]): State
  */
 async function resolve(driver: SqlDriver, filter: InstanceListFilter): Promise<ResolvedFilter | null> {
   const { tenantId, sequenceId, sequenceName = null } = filter;
-  if (sequenceId !== null && !isUuid(sequenceId)) return null;
+  if (sequenceId !== null && !(await mayHave(driver, tenantId, sequenceId))) return null;
   const metadata = encodeMetadata(filter.metadata);
   if (metadata === undefined) return null;
   const states = INSTANCE_STATES.filter(
@@ -90,6 +92,14 @@ async function resolve(driver: SqlDriver, filter: InstanceListFilter): Promise<R
   if (sequenceIds?.length === 0) return null;
   const ids = metadata === null ? null : await idsWith(driver, tenantId, metadata);
   return ids?.length === 0 ? null : { filter, states, sequenceIds, metadata, ids };
+}
+
+/** The index of a sequence knows no tenants: those of another one would all be looked at, to show none. */
+async function mayHave(driver: SqlDriver, tenantId: string | null, sequenceId: string): Promise<boolean> {
+  if (!isUuid(sequenceId)) return false;
+  if (tenantId === null) return true;
+  const owner = answerOf<string | undefined>(await tenantCall(driver, null, OWNER_OF_SEQUENCE, [sequenceId]));
+  return owner === undefined || owner === tenantId;
 }
 
 async function idsWith(

@@ -5,8 +5,8 @@ import { call } from './call.ts';
 import { createBlobStore } from './blobs.ts';
 import { createApiKeyStore } from './api-keys.ts';
 import { createCatalogStore } from './catalog.ts';
-import { createCredentialStore } from './credentials.ts';
 import { createEventStore } from './events.ts';
+import { createDeferredCredentialStore } from './deferred-credentials.ts';
 import { createDeferredLimitStore } from './deferred-limits.ts';
 import { type SqlDriver, SqlError } from './driver.ts';
 import { createHandlerNameStore } from './handler-names.ts';
@@ -18,6 +18,7 @@ import { createManyInstancesStore } from './many-instances.ts';
 import * as instances from './reads-instances.ts';
 import { createOutboxStore } from './outbox.ts';
 import { answerOf } from './rows.ts';
+import { createPluginStore } from './plugins.ts';
 import { createScheduleStore } from './schedules.ts';
 import { createSessionStore } from './sessions.ts';
 import { createShapeStore } from './shape.ts';
@@ -42,7 +43,8 @@ export function createPostgresStore(driver: SqlDriver): Store {
     ...createManyInstancesStore(driver),
     ...createEventStore(driver),
     ...createBlobStore(driver),
-    ...createCredentialStore(driver),
+    ...createDeferredCredentialStore(driver),
+    ...createPluginStore(driver),
     ...createApiKeyStore(driver),
     ...createDeferredLimitStore(driver),
     ...createDeferredInspectionStore(driver),

@@ -19,6 +19,7 @@ import { limitRoutes } from './limits.ts';
 import { limitsOverviewRoute } from './limits-overview.ts';
 import { manyInstancesRoutes } from './many-instances.ts';
 import { outboxRoutes } from './outbox.ts';
+import { pluginRoutes } from './plugins.ts';
 import { poolRoutes } from './pools.ts';
 import { preflightRoutes } from './preflight.ts';
 import { routingRuleRoutes } from './routing-rules.ts';
@@ -66,6 +67,7 @@ export const ROUTES: readonly Route[] = [
   limitsOverviewRoute,
   ...limitRoutes,
   ...poolRoutes,
+  ...pluginRoutes,
   ...triggerRoutes,
   ...webhookRoutes,
   ...outboxRoutes,

@@ -15,6 +15,7 @@ import type { ManyInstancesStore } from './many-instances.ts';
 import type { LimitStore } from './limits.ts';
 import type { NodeStore } from './nodes.ts';
 import type { OutboxStore } from './outbox.ts';
+import type { PluginStore } from './plugins.ts';
 import type { ReadStore } from './reads.ts';
 import type { ScheduleStore } from './schedules.ts';
 import type { SessionStore } from './sessions.ts';
@@ -47,6 +48,7 @@ export interface Store
     ItemStore,
     IdempotencyStore,
     OutboxStore,
+    PluginStore,
     WorkerAdminStore,
     NodeStore,
     ShapeStore,

@@ -30,6 +30,7 @@ export async function canaries(api: ApiFixture): Promise<Owned> {
   const event = { tenant_id: TENANT, event_name: 'canary', producer_event_id: 'canary-1' };
   const { event_id: eventId } = await make('/events', { ...event, correlation_key: 'canary' });
   const credential = await make('/credentials', { ...NAMED, id: 'canary-credential', value: 'canary' });
+  await make('/plugins', { name: 'canary-plugin', plugin_type: 'wasm', source: 'canary' });
   const pool = await make('/pools', NAMED);
   const resource = await make(`/pools/${pool.id}/resources`, { name: 'canary', resource_key: 'canary' });
   const rate = { body: { max_count: 5, window_seconds: 60 } };
@@ -43,6 +44,7 @@ export async function canaries(api: ApiFixture): Promise<Owned> {
     sessions: [{ id: session.id, tenant_id: TENANT, key: 'canary' }],
     events: [{ id: eventId }],
     credentials: [{ id: credential.id }],
+    plugins: [{ name: 'canary-plugin' }],
     pools: [{ id: pool.id, rid: resource.id }],
     tenants: [{ tenant: TENANT, key: 'canary', handler: 'canary' }],
   };
