@@ -3,8 +3,8 @@ import type { Failure } from '../core/failure.ts';
 import { isReservedStateKey } from '../core/run/knowledge.ts';
 import { stubOf } from '../core/run/leaf/stub.ts';
 import type { StepCall, StepOutcome } from '../ports/step-handler.ts';
-import { callWithCredentials, mayUseCredentials } from './call-with-credentials.ts';
 import type { CallOutcome, HandlerCall } from './handler-call.ts';
+import { mayUseCredentials } from './may-use-credentials.ts';
 import { stepServices } from './step-services.ts';
 import { writesOf } from './step-writes.ts';
 import type { TurnDeps } from './turn-deps.ts';
@@ -14,9 +14,9 @@ import type { TurnDeps } from './turn-deps.ts';
  * is dropped ([TO-1]). Nothing a handler throws gets out ([H-2], 15.1).
  */
 export async function callHandler(deps: TurnDeps, call: HandlerCall): Promise<CallOutcome> {
-  return mayUseCredentials(deps, call)
-    ? callWithCredentials(deps, call, callResolved)
-    : callResolved(deps, call);
+  if (!mayUseCredentials(deps, call)) return callResolved(deps, call);
+  const { callWithCredentials } = await import('./call-with-credentials.ts');
+  return callWithCredentials(deps, call, callResolved);
 }
 
 async function callResolved(deps: TurnDeps, call: HandlerCall): Promise<CallOutcome> {

@@ -1,19 +1,10 @@
-import { referencedIds, withoutSecrets } from '../core/credentials/references.ts';
+import { withoutSecrets } from '../core/credentials/references.ts';
 import type { Failure } from '../core/failure.ts';
 import { isJsonObject, type JsonObject } from '../core/json.ts';
 import type { CallOutcome, HandlerCall } from './handler-call.ts';
 import { resolveCredentials } from './resolve-credentials.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { untilAnswered } from './until-answered.ts';
-
-/**
- * True when the params of a call refer to credentials and the handler takes them outside. Built-in handlers that only
- * compute would write what they are given into rows; they see the references as they stand ([CRED-3]).
- */
-export function mayUseCredentials(deps: TurnDeps, { handler, dispatch }: HandlerCall): boolean {
-  if (handler.kind === 'pure' && !deps.handlers.userNames.includes(handler.name)) return false;
-  return referencedIds(dispatch.params).size > 0;
-}
 
 /** Calls with the secrets in place ([CRED-1]); no failure, and no stub of a dry run, repeats them ([CRED-3]). */
 export async function callWithCredentials(

@@ -1,8 +1,8 @@
-import { RetryPolicy } from '../core/definition/step.ts';
+import type { RetryPolicy } from '../core/definition/step.ts';
 import { durationMs, MAX_DURATION_MS } from '../core/definition/times.ts';
-import type * as z from 'zod';
 import type { Json } from '../core/json.ts';
 import type { ContextView } from '../ports/step-handler.ts';
+import { readRetryPolicy, type RetryPolicyDraft } from './retry-policy.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
 export { StepError, type StepErrorOptions } from './step-error.ts';
@@ -57,7 +57,7 @@ export interface HandlerOptions<Input, Output> {
   /** Schema of the result; what it makes of it is stored. */
   readonly output?: StandardSchema<Output, unknown>;
   /** Retry policy of steps that have none of their own, written as in a document. */
-  readonly retry?: z.input<typeof RetryPolicy>;
+  readonly retry?: RetryPolicyDraft;
   /** Duration of one attempt for steps that have no timeout: whole milliseconds, or seconds with a fraction [DUR-1]. */
   readonly timeout?: number;
   /** The handler has no outside effect: it also runs in dry runs, and may run again at no cost. */
@@ -119,12 +119,10 @@ export function defineHandler<Input = Json, Output = unknown>(
   };
 }
 
-function retryDefault(name: string, retry: z.input<typeof RetryPolicy>): RetryPolicy {
-  const parsed = RetryPolicy.safeParse(retry);
-  if (!parsed.success)
-    throw new TypeError(`handler ${name}: retry is not usable: ${parsed.error.issues[0]?.message}`);
-  if (parsed.data.max_attempts >= 1) return parsed.data;
-  throw new TypeError(`handler ${name}: retry.max_attempts counts all tries and must be at least 1`);
+function retryDefault(name: string, draft: RetryPolicyDraft): RetryPolicy {
+  const policy = readRetryPolicy(draft);
+  if (policy.ok) return policy.value;
+  throw new TypeError(`handler ${name}: retry is not usable: ${policy.error}`);
 }
 
 function timeoutDefault(name: string, timeout: number): number {

@@ -61,7 +61,8 @@ async function buildFunction({ functionID, handler, properties }) {
   const file = basename(source, '.ts');
   if (artifacts === null) writeFileSync(join(out, `${file}.mjs`), `// ${functionID}`);
   else {
-    await esbuild.build({
+    const { metafile } = await esbuild.build({
+      metafile: true,
       entryPoints: [join(root, source)],
       outdir: out,
       outExtension: { '.js': '.mjs' },
@@ -78,6 +79,8 @@ async function buildFunction({ functionID, handler, properties }) {
       },
       logLevel: 'error',
     });
+    // What each file is made of, for those who look at the bundles.
+    writeFileSync(join(artifacts, `${functionID}.json`), JSON.stringify(metafile.outputs));
   }
   return { handler: `${file}.${exported}`, out, errors: [], sourcemaps: [] };
 }
@@ -144,6 +147,10 @@ function sources(edits, prefix = '') {
   return {
     name: 'sources',
     setup(build) {
+      // Of installed packages only ours is part of the configuration.
+      build.onResolve({ filter: /^stepwell\// }, ({ path }) => ({
+        path: join(root, 'node_modules/stepwell/dist', `${path.slice('stepwell/'.length)}.js`),
+      }));
       build.onLoad({ filter: /[.](ts|mjs|js)$/ }, ({ path }) => {
         if (path.startsWith(platform)) return null;
         let contents = readFileSync(path, 'utf8');

@@ -1,0 +1,25 @@
+/// <reference path="./.sst/platform/config.d.ts" />
+
+export default $config({
+  app(input) {
+    const isProduction = input.stage === 'production';
+    return {
+      name: 'workflows',
+      home: 'aws',
+      removal: isProduction ? 'retain' : 'remove',
+      protect: isProduction,
+      providers: { aws: '7.20.0' },
+    };
+  },
+  async run() {
+    const { Stepwell } = await import('stepwell/sst');
+    const workflows = new Stepwell('Workflows', {
+      handlers: './handlers.ts',
+      sequences: './sequences.ts',
+      // A database that sleeps while nothing is due. With 'steady' the sweep comes each minute.
+      mode: 'economy',
+      environment: { DESK_URL: process.env['DESK_URL'] ?? 'https://desk.example.com' },
+    });
+    return { url: workflows.url };
+  },
+});

@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { neonConfig } from '@neondatabase/serverless';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startGithubExample } from '../functions/support/github-example.ts';
+import { createEventSource, type EventSource } from '../support/event-source.ts';
+import { type NeonLocal, startNeonLocal } from '../support/neon-local.ts';
+import { createTestDatabase } from '../support/postgres-database.ts';
+import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
+import { nextId } from '../support/turn-builder.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { type AwsProject, bundleProject, type Installation, install } from './support/installation.ts';
+import { createPostman } from './support/postman.ts';
+import { type Scheduler, startScheduler } from './support/scheduler.ts';
+import { testedNodes } from './support/tools.ts';
+
+let sqs: SqsServer;
+let neon: NeonLocal;
+let scheduler: Scheduler;
+let project: AwsProject;
+let app: Installation;
+let databaseUrl: string;
+
+beforeAll(async () => {
+  sqs = await startSqsServer();
+  neon = await startNeonLocal();
+  scheduler = await startScheduler();
+  project = await bundleProject();
+});
+afterEach(async () => {
+  await app.close();
+});
+afterAll(async () => {
+  project.remove();
+  scheduler.close();
+  await neon.close();
+  await sqs.stop();
+});
+
+/** Everything as a deployment leaves it: migrated, functions there, sequences published. */
+async function deploy(program: string, environment: Readonly<Record<string, string>> = {}): Promise<void> {
+  databaseUrl = (await createTestDatabase()).url;
+  app = await install({
+    project,
+    sqs,
+    databaseUrl,
+    program,
+    environment: {
+      AWS_ENDPOINT_URL_SQS: process.env['AWS_ENDPOINT_URL_SQS'] ?? '',
+      AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
+      TEST_NEON_ENDPOINT: String(neonConfig.fetchEndpoint),
+      STEPWELL_ALLOW_INTERNAL_URLS: '1',
+      STEPWELL_BREAKER_FAILURE_THRESHOLD: '1000',
+      ...environment,
+    },
+  });
+  const { Deploy } = app.functions;
+  expect(await Deploy.invoke({ action: 'migrate' })).toMatchObject({
+    migrations: expect.arrayContaining(['0001_tables']),
+  });
+  expect(await Deploy.invoke({ action: 'publish' })).toMatchObject({
+    sequences: [{ name: 'github-webhook', outcome: 'published', version: 1 }],
+  });
+}
+
+function sourceOf(bring: Parameters<typeof createEventSource>[0]['invoke']): EventSource {
+  return createEventSource({ queue: app.turns, batchSize: app.batchSize, invoke: bring });
+}
+
+async function call(method: string, path: string, body?: object) {
+  const init =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  const response = await fetch(`${app.url}/api/v1${path}`, { method, ...init });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? null : JSON.parse(text) };
+}
+
+/** Publishes these blocks and starts them; answers the id of the instance. */
+async function start(...blocks: readonly object[]): Promise<string> {
+  const id = nextId();
+  const named = { tenant_id: 'default', namespace: 'default' };
+  const head = { id, ...named, name: `s-${id}`, version: 1, created_at: '2027-02-11T07:45:00Z' };
+  await call('POST', '/sequences', { ...head, blocks });
+  return (await call('POST', '/instances', { ...named, sequence_id: id })).body.id;
+}
+
+const state = async (id: string): Promise<string> => (await call('GET', `/instances/${id}`)).body.state;
+
+describe.each(testedNodes())(
+  'the bundled functions under the runtime client of AWS, on Node $version',
+  ({ program }) => {
+    it('play the example although messages come twice, late or not at all', async () => {
+      const example = await startGithubExample(11, 8);
+      await deploy(program, { DESK_URL: example.deskUrl });
+      const { Turn, Sweep } = app.functions;
+      const postman = createPostman((event) => Turn.invoke(event));
+      const turns = sourceOf(postman.bring);
+      // What was lost is found by the wakes that were kept before anything was written.
+      const findings = await example.play(app.url, async () => {
+        await Promise.all([turns.poll(), turns.poll()]);
+        await postman.bringLate();
+        await scheduler.fireAll(() => Sweep.invoke({}));
+      });
+      example.close();
+      expect(findings).toMatchObject({ violations: [], completedCount: 8 });
+      expect(Math.min(...Object.values(postman.fates))).toBeGreaterThan(0);
+    });
+
+    it('publish again what was deployed before, and nothing changes', async () => {
+      await deploy(program);
+      const again = await app.functions.Deploy.invoke({ action: 'publish' });
+      expect(again).toMatchObject({ sequences: [{ outcome: 'known' }] });
+      expect(await app.functions.Deploy.invoke({ action: 'migrate' })).toMatchObject({ migrations: [] });
+    });
+
+    it('give a poisonous message up after five receives, say so, and go on', async () => {
+      await deploy(program);
+      const { Turn, DeadLetter } = app.functions;
+      const id = await start({ type: 'step', id: 'a', handler: 'noop' });
+      await app.turns.send('{"secret":"poison"}');
+      await sourceOf((event) => Turn.invoke(event)).drain();
+      expect(await state(id)).toBe('completed');
+      expect(app.deadLetters.look().ready).toMatchObject([{ body: '{"secret":"poison"}' }]);
+      const dead = createEventSource({ queue: app.deadLetters, invoke: (event) => DeadLetter.invoke(event) });
+      await dead.drain();
+      expect(app.deadLetters.look()).toEqual({ ready: [], delayed: [], inFlight: [] });
+      expect(DeadLetter.log.join('\n')).toContain('a message came to the dead-letter queue');
+      expect([...Turn.log, ...DeadLetter.log].join('\n')).not.toContain('secret');
+    });
+
+    it('take over what a killed function held, under the same key', async () => {
+      await deploy(program);
+      const { Turn, Sweep } = app.functions;
+      const keys: string[] = [];
+      const service = createServer((request, response) => {
+        keys.push(String(request.headers['idempotency-key']));
+        if (keys.length === 1) Turn.killBusy();
+        else response.end('{}');
+      });
+      service.listen(0, '127.0.0.1');
+      await once(service, 'listening');
+      const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}/`;
+      const id = await start(
+        { type: 'step', id: 'before', handler: 'noop' },
+        { type: 'step', id: 'call', handler: 'http_request', params: { url, method: 'POST', json: {} } },
+      );
+      const turns = sourceOf((event) => Turn.invoke(event));
+      await turns.drain();
+      expect(keys).toHaveLength(1);
+      // The message came back while the lease of the dead function was still valid, so it was done with.
+      expect(await state(id)).toBe('running');
+      await endLeases();
+      await Sweep.invoke({});
+      await waitUntil('the run has ended', async () => (await state(id)) === 'completed');
+      service.closeAllConnections();
+      service.close();
+      expect(new Set(keys).size).toBe(1);
+      expect(keys).toHaveLength(2);
+    });
+
+    it('keep a wake for each minute in which something is due, and for what they might leave behind', async () => {
+      await deploy(program);
+      const { Turn, Sweep } = app.functions;
+      const beginsAt = Date.now();
+      const id = await start({
+        type: 'step',
+        id: 'a',
+        handler: 'noop',
+        delay: { duration: 40 * 24 * 3_600_000 },
+      });
+      await sourceOf((event) => Turn.invoke(event)).drain();
+      await scheduler.fireAll(() => Sweep.invoke({}));
+      const ahead = [...scheduler.schedules].map(([name, { ScheduleExpression }]) => {
+        const at = /^at\((.+)\)$/.exec(ScheduleExpression)?.[1] ?? '';
+        expect(name).toBe(`wake-${at.replaceAll(/\D/g, '').slice(0, 12)}`);
+        return Date.parse(`${at}Z`) - beginsAt;
+      });
+      const days = ahead.map((ms) => Math.round(ms / (24 * 3_600_000)));
+      expect(days.filter((count) => count === 40)).toHaveLength(1);
+      expect(await state(id)).toBe('scheduled');
+    });
+  },
+);
+
+/** The time of leases is over, as if the hour had come. */
+async function endLeases(): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(
+    "UPDATE stepwell.task_instances SET lease_until = now() - interval '1 second' WHERE lease_until IS NOT NULL",
+  );
+  await client.end();
+}

@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { installPackage } from '../../functions/support/installed-package.ts';
+import { httpEvent } from '../../functions/support/lambda-events.ts';
+import type { SqsServer, TestQueue } from '../../support/sqs-server.ts';
+import { type Evaluated, evaluate } from './evaluate.ts';
+import { createLambda, type Lambda } from './lambda.ts';
+import { type FunctionName, functionOf, only, SERVING } from './resources.ts';
+import { ROOT } from './tools.ts';
+
+/** The template of examples/deploy-aws, evaluated and bundled as a deployment would have it. */
+export interface AwsProject {
+  readonly evaluated: Evaluated;
+  /** Folder with the bundle of a function. */
+  readonly bundleOf: (name: FunctionName) => string;
+  remove(): void;
+}
+
+export async function bundleProject(): Promise<AwsProject> {
+  const folder = mkdtempSync(join(tmpdir(), 'stepwell-aws-'));
+  try {
+    cpSync(join(ROOT, 'examples/deploy-aws'), folder, { recursive: true });
+    await installPackage(folder);
+    const artifacts = join(folder, 'bundles');
+    const [evaluated] = await evaluate({
+      root: folder,
+      artifacts,
+      secrets: { WorkflowsDatabaseUrl: 'postgres://database.example.com/app', WorkflowsApiKey: 'root-key' },
+      variants: [{ stage: 'test' }],
+    });
+    if (evaluated === undefined) throw new Error('the configuration was not evaluated');
+    return {
+      evaluated,
+      bundleOf: (name) => join(artifacts, functionOf(evaluated, name).resourceName.replace(/Function$/, '')),
+      remove: () => rmSync(folder, { recursive: true, force: true }),
+    };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** All functions of the project, around queues with the settings that were registered for them. */
+export interface Installation {
+  readonly functions: Readonly<Record<FunctionName, Lambda>>;
+  readonly turns: TestQueue;
+  readonly deadLetters: TestQueue;
+  /** Messages of one batch, as the mapping has it. */
+  readonly batchSize: number;
+  /** Where the API answers. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface InstallationOptions {
+  readonly project: AwsProject;
+  readonly sqs: SqsServer;
+  readonly databaseUrl: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Node that the functions run on; default: that of the tests. */
+  readonly program?: string;
+  /** Processes of one function; the mapping's own maximum counts when it is less. */
+  readonly concurrency?: number;
+}
+
+let installations = 0;
+
+export async function install(options: InstallationOptions): Promise<Installation> {
+  const { project, sqs, databaseUrl, program = process.execPath, concurrency = 2 } = options;
+  const { evaluated } = project;
+  installations += 1;
+  const queue = (name: RegExp, redrive: (policy: string) => Record<string, string>) => {
+    const { inputs, name: registered } = only(evaluated, 'aws:sqs/queue:Queue', name);
+    const { visibilityTimeoutSeconds, redrivePolicy } = Queue.parse(inputs);
+    return sqs.createQueue(`${registered}-${process.pid}-${installations}`, {
+      VisibilityTimeout: String(visibilityTimeoutSeconds),
+      ...(redrivePolicy === undefined ? {} : redrive(redrivePolicy)),
+    });
+  };
+  const deadLetters = await queue(/DeadLettersQueue$/, () => ({}));
+  const turns = await queue(/TurnsQueue$/, (policy) => {
+    const { maxReceiveCount } = Redrive.parse(JSON.parse(policy));
+    return { RedrivePolicy: JSON.stringify({ deadLetterTargetArn: deadLetters.arn, maxReceiveCount }) };
+  });
+  const mapping = Mapping.parse(
+    only(evaluated, 'aws:lambda/eventSourceMapping:EventSourceMapping', /Turns/).inputs,
+  );
+  const environment = {
+    ...options.environment,
+    STEPWELL_DATABASE_URL: databaseUrl,
+    STEPWELL_DATABASE_DRIVER: 'neon',
+    STEPWELL_QUEUE_URL: turns.url,
+  };
+  const lambda = (name: FunctionName): Lambda =>
+    createLambda({
+      found: functionOf(evaluated, name),
+      folder: project.bundleOf(name),
+      environment,
+      program,
+      concurrency: Math.min(
+        concurrency,
+        name === 'Turn' ? mapping.scalingConfig.maximumConcurrency : concurrency,
+      ),
+    });
+  const functions = {
+    Api: lambda('Api'),
+    Turn: lambda('Turn'),
+    Sweep: lambda('Sweep'),
+    DeadLetter: lambda('DeadLetter'),
+    Deploy: lambda('Deploy'),
+  };
+  const server = await serve(functions.Api);
+  return {
+    functions,
+    turns,
+    deadLetters,
+    batchSize: mapping.batchSize,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      for (const name of [...SERVING, 'Deploy'] as const) functions[name].close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const Queue = z.object({ visibilityTimeoutSeconds: z.number(), redrivePolicy: z.string().optional() });
+const Redrive = z.object({ maxReceiveCount: z.number() });
+const Mapping = z.object({
+  batchSize: z.number(),
+  functionResponseTypes: z.tuple([z.literal('ReportBatchItemFailures')]),
+  scalingConfig: z.object({ maximumConcurrency: z.number() }),
+});
+
+const Answer = z.object({
+  statusCode: z.number(),
+  headers: z.record(z.string(), z.string()).default({}),
+  body: z.string().default(''),
+  isBase64Encoded: z.boolean().default(false),
+});
+
+/** The function URL. */
+async function serve(api: Lambda): Promise<Server> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      try {
+        const answer = Answer.parse(await api.invoke(await eventOf(request)));
+        response.writeHead(answer.statusCode, answer.headers);
+        response.end(Buffer.from(answer.body, answer.isBase64Encoded ? 'base64' : 'utf8'));
+      } catch (error) {
+        response.writeHead(502).end(String(error));
+      }
+    })();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+async function eventOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const event = { ...httpEvent(request.method ?? 'GET', request.url ?? '/', 'default') };
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+  );
+  const body = Buffer.concat(chunks).toString('utf8');
+  const caller = { 'x-api-key': 'root-key', 'x-tenant-id': 'default' };
+  return { ...event, headers: { ...caller, ...headers }, body: body === '' ? null : body };
+}

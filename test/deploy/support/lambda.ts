@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import type { FoundFunction } from './resources.ts';
+import { type RuntimeApi, startRuntimeApi } from './runtime-api.ts';
+import { RUNTIME_CLIENT_PROGRAM } from './tools.ts';
+
+/** A function as AWS runs it: processes that serve one event at a time, under the real runtime client. */
+export interface Lambda {
+  readonly name: string;
+  invoke(event: unknown): Promise<unknown>;
+  /** Processes that were started so far. */
+  startedCount(): number;
+  /** Ends the processes that are at work, without a word; answers how many. */
+  killBusy(): number;
+  /** Lines that the function has written. */
+  readonly log: readonly string[];
+  close(): void;
+}
+
+export interface LambdaOptions {
+  /** What was registered for it. */
+  readonly found: FoundFunction;
+  /** Folder with its bundle. */
+  readonly folder: string;
+  /** On top of what was registered. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Node to run it on. */
+  readonly program: string;
+  /** Most processes at once. */
+  readonly concurrency: number;
+}
+
+interface Process {
+  readonly child: ChildProcess;
+  readonly api: RuntimeApi;
+}
+
+export function createLambda(options: LambdaOptions): Lambda {
+  const { found, concurrency } = options;
+  const log: string[] = [];
+  const idle: Process[] = [];
+  const busy = new Set<Process>();
+  const queue: (() => void)[] = [];
+  let started = 0;
+  let starting = 0;
+
+  const acquire = async (): Promise<Process> => {
+    for (;;) {
+      const free = idle.pop();
+      if (free !== undefined) return free;
+      if (busy.size + starting < concurrency) {
+        starting += 1;
+        started += 1;
+        try {
+          return await startProcess(options, log, (gone) => {
+            busy.delete(gone);
+            idle.splice(0, idle.length, ...idle.filter((other) => other !== gone));
+          });
+        } finally {
+          starting -= 1;
+        }
+      }
+      await new Promise<void>((resolve) => queue.push(resolve));
+    }
+  };
+
+  return {
+    name: found.resourceName,
+    log,
+    startedCount: () => started,
+    async invoke(event) {
+      const taken = await acquire();
+      busy.add(taken);
+      try {
+        return await taken.api.invoke(event);
+      } finally {
+        if (busy.delete(taken)) idle.push(taken);
+        queue.shift()?.();
+      }
+    },
+    killBusy() {
+      for (const { child } of busy) child.kill('SIGKILL');
+      return busy.size;
+    },
+    close() {
+      for (const { child, api } of [...busy, ...idle]) {
+        child.kill('SIGKILL');
+        api.close();
+      }
+    },
+  };
+}
+
+async function startProcess(
+  { found, folder, environment, program }: LambdaOptions,
+  log: string[],
+  onGone: (gone: Process) => void,
+): Promise<Process> {
+  const api = await startRuntimeApi(found.name, found.timeout * 1000);
+  const child = spawn(program, [RUNTIME_CLIENT_PROGRAM, found.handler], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, 'preload.mjs')}`,
+      AWS_LAMBDA_RUNTIME_API: api.address,
+      AWS_LAMBDA_FUNCTION_NAME: found.name,
+      AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(found.memorySize),
+      AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${found.name}`,
+      AWS_LAMBDA_LOG_STREAM_NAME: `local-${process.pid}-${api.address}`,
+      LAMBDA_TASK_ROOT: folder,
+      _HANDLER: found.handler,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+      AWS_EC2_METADATA_DISABLED: 'true',
+      ...found.environment.variables,
+      ...environment,
+    },
+  });
+  const started: Process = { child, api };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (data: Buffer) => log.push(...data.toString('utf8').split('\n').filter(Boolean)));
+  }
+  child.once('exit', (code, signal) => {
+    onGone(started);
+    api.fail(
+      new Error(`the process of ${found.name} ended (${signal ?? code}): ${log.slice(-5).join('\n')}`),
+    );
+    api.close();
+  });
+  return started;
+}
