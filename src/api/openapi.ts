@@ -41,6 +41,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
 
 const ERROR_SCHEMA: JsonObject = {
   type: 'object',
+  additionalProperties: false,
   required: ['error', 'code', 'request_id'],
   properties: {
     error: { type: 'string', description: 'What is wrong and where' },
@@ -118,17 +119,21 @@ function requestBody({ body }: Route): JsonObject | null {
   }
 }
 
-function answers({ responses }: Route): JsonObject {
+function answers({ responses, media }: Route): JsonObject {
   return Object.fromEntries(
-    Object.entries(responses).map(([status, schema]) => [
-      status,
-      schema === null
-        ? { description: DESCRIPTIONS[status] ?? 'Done' }
-        : {
-            description: DESCRIPTIONS[status] ?? 'Done',
-            content: { 'application/json': { schema: jsonSchema(schema, 'output') } },
-          },
-    ]),
+    Object.entries(responses).map(([status, schema]) => {
+      const description = DESCRIPTIONS[status] ?? 'Done';
+      if (schema !== null) {
+        return [
+          status,
+          { description, content: { 'application/json': { schema: jsonSchema(schema, 'output') } } },
+        ];
+      }
+      return [
+        status,
+        media === null ? { description } : { description, content: { [media]: { schema: {} } } },
+      ];
+    }),
   );
 }
 

@@ -37,8 +37,10 @@ export interface Route {
   readonly body: RouteBody;
   /** The answer shows a secret: a repeat by Idempotency-Key must not find it readable at rest. */
   readonly secretAnswer: boolean;
-  /** Schema of the body by status; null: no body. Error answers are the same everywhere and not listed. */
+  /** Schema of the JSON body by status; null: none. Error answers are the same everywhere and not listed. */
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
+  /** Media type, or range of types, of an answer that has no JSON body; null: such an answer has no body at all. */
+  readonly media: string | null;
   readonly run: (deps: ApiContext, call: RawCall) => Promise<Result<Reply | KeptReply, Refusal>>;
 }
 
@@ -112,6 +114,7 @@ interface PartsSpec<P extends z.ZodType, Q extends z.ZodType> {
   readonly params: P;
   readonly query: Q;
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
+  readonly media?: string;
 }
 
 interface RouteSpec<P extends z.ZodType, Q extends z.ZodType> extends PartsSpec<P, Q> {
@@ -139,12 +142,14 @@ interface BodyRouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.Zo
 /** A route without JSON body. Its handler gets parts that have passed their schemas. */
 export function defineRoute<P extends z.ZodType, Q extends z.ZodType>(spec: RouteSpec<P, Q>): Route {
   const { handle, rawBody = false, mount = 'both', access = 'tenant', secretAnswer = false, ...rest } = spec;
+  const { media = null } = spec;
   const named = { method: spec.method, path: spec.path, access, secretAnswer };
   return {
     ...rest,
     mount,
     access,
     secretAnswer,
+    media,
     body: { kind: rawBody ? 'raw' : 'none' },
     run: async (deps, call) => {
       const parts = checkParts(spec, call);
@@ -180,6 +185,7 @@ export function defineBodyRoute<P extends z.ZodType, Q extends z.ZodType, B exte
     mount,
     access,
     secretAnswer,
+    media: null,
     body: { kind: 'json', schema, optional },
     run: async (deps, call) => {
       const parts = checkParts(spec, call);

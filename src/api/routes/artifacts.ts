@@ -45,6 +45,7 @@ const get = defineRoute({
   params: ArtifactPath,
   query: ArtifactQuery,
   responses: { 200: null },
+  media: '*/*',
   handle: async ({ store }, { caller, path, filter }) => {
     const { instance_id: instanceId, artifact_id: artifactId } = path;
     const owner = await store.getInstance(caller.tenantId, instanceId);

@@ -43,6 +43,7 @@ const stream = defineRoute({
   params: NoParameters,
   query: ChangeStreamQuery,
   responses: { 200: null },
+  media: 'text/event-stream',
   handle: (deps, { caller, filter, header }) => {
     const from = filter.cursor ?? header('last-event-id') ?? null;
     const place = placeOf(caller, filter.tenant_id, from);

@@ -28,6 +28,7 @@ export const instanceStreamRoute = defineRoute({
     include: FilterParameter,
   }),
   responses: { 200: null },
+  media: 'text/event-stream',
   handle: async (deps, { caller, path, filter, header }) => {
     const { tenantId } = caller;
     const instanceId = path.id;

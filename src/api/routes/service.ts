@@ -66,6 +66,7 @@ export const serviceRoutes = [
     access: 'key',
     summary: 'Metrics in the text form of Prometheus',
     responses: { 200: null },
+    media: 'text/plain',
     handle: ({ counters }) => {
       const content = metricsText((name) => counters?.valueOf(name) ?? 0);
       return ok({ status: 200, text: { type: 'text/plain; version=0.0.4', content } });

@@ -40,6 +40,7 @@ const page = defineRoute({
   params: NoParameters,
   summary: 'This API in Swagger UI, for a browser; 404 where the host brings no page',
   responses: { 200: null },
+  media: 'text/html',
   handle: ({ swaggerFile }) =>
     swaggerFile?.('swagger-ui.css') ? sent('text/html', new TextEncoder().encode(PAGE)) : absent(),
 });
@@ -50,6 +51,7 @@ const file = defineRoute({
   params: z.object({ file: FileName }),
   summary: 'A file of that page',
   responses: { 200: null },
+  media: 'text/*',
   handle: ({ swaggerFile }, { path }) => {
     const { file: name } = path;
     const content =

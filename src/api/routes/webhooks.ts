@@ -18,6 +18,7 @@ const receive = defineRoute({
   query: NoParameters,
   rawBody: true,
   responses: { 202: WebhookBody, 200: null },
+  media: 'text/plain',
   handle: async (deps, { path: { slug }, peer, header, readBytes }) => {
     if (!deps.webhookRate.admit(JSON.stringify([peer, slug]))) {
       return refuse('rate_limited', `webhook ${slug}`, { retryAfterSecs: 1 });

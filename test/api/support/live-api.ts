@@ -1,4 +1,4 @@
-import type { ApiSettings } from '../../../src/api/api-deps.ts';
+import type { ApiDeps, ApiSettings } from '../../../src/api/api-deps.ts';
 import type { TenantPlans } from '../../../src/core/plans.ts';
 import { createEngine, type EngineSettings } from '../../../src/engine/engine.ts';
 import { builtInHandlers } from '../../../src/engine/handlers/built-in.ts';
@@ -26,6 +26,8 @@ export interface LiveHost {
   /** Where webhooks go; absent: none are sent. */
   readonly webhookClient?: HttpEffects;
   readonly plans?: TenantPlans;
+  /** What else the host gives the API. */
+  readonly parts?: Partial<ApiDeps>;
 }
 
 const SETTINGS: EngineSettings = {
@@ -92,6 +94,7 @@ export function createLiveApi(
       schemaVersion: 1,
       notReadyReason: () => (node?.isDraining === true ? ('draining' as const) : null),
     },
+    ...host.parts,
   };
   const api = createFixture(settings, overrides);
   engine.loop.start();

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Route } from '../../src/api/route.ts';
+import { ROUTES } from '../../src/api/routes/routes.ts';
+import { nextId } from '../support/turn-builder.ts';
+import type { Reply } from '../api/support/api-fixture.ts';
+import { type BackendName, useBackend } from '../api/support/backends.ts';
+import { type ContractWorld, createContractWorld } from './support/contract-world.ts';
+import {
+  answerContent,
+  bodyContent,
+  fullPathOf,
+  misfits,
+  nameOf,
+  statusesOf,
+  withStrangers,
+} from './support/documented.ts';
+import { type ContractRequest, REQUESTS } from './support/read-requests.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/**
+ * Every route of the table is called as a client would, and what comes back is held against the document that the server
+ * sends. Members that the document does not name are faults.
+ */
+export function describeRoutes(backendName: BackendName): void {
+  describe('every route of the API', () => {
+    const backend = useBackend(backendName);
+    let world: ContractWorld;
+    beforeAll(async () => {
+      world = await createContractWorld(backend);
+    });
+    afterAll(() => world.api.stop());
+
+    const requestFor = async (route: Route): Promise<ContractRequest> => {
+      const make = REQUESTS[nameOf(route)];
+      if (make === undefined) {
+        throw new Error(
+          `${nameOf(route)} has no request: give it one in test/api/support/write-requests.ts when it changes something, ` +
+            'else in test/contract/support/read-requests.ts',
+        );
+      }
+      return make(world);
+    };
+
+    const send = (
+      route: Route,
+      path: string,
+      { body, headers }: ContractRequest,
+      more: object,
+    ): Promise<Reply> =>
+      world.send(route.method, path, {
+        ...(body === undefined ? {} : { body }),
+        headers: { ...headers, ...more },
+      });
+
+    it.each(ROUTES.map((route) => [nameOf(route), route] as const))(
+      '%s answers as the document says, under its path and under the bare one [API 1.1, 1.2]',
+      async (name, route) => {
+        const request = await requestFor(route);
+        const prefix = route.mount === 'both' ? '/api/v1' : '';
+        expectFitting(route, request);
+        const requestId = nextId();
+        const reply = await send(route, prefix + request.path, request, { 'x-request-id': `<${requestId}>` });
+        expectDocumented(route, reply);
+        expect(reply.headers.get('x-request-id')).toBe(requestId);
+        for (const mark of ['deprecation', 'sunset', 'link']) expect(reply.headers.has(mark)).toBe(false);
+        if (route.mount === 'root') return;
+
+        const other = await requestFor(route);
+        const bare = await send(route, other.path, other, {});
+        expect([name, bare.status]).toEqual([name, reply.status]);
+        expectDocumented(route, bare);
+        expect(bare.headers.get('x-request-id')).toMatch(UUID);
+        expectMarked(bare, other.path);
+        const marks = new Set(['deprecation', 'sunset', 'link']);
+        expect([...bare.headers.keys()].filter((header) => !marks.has(header))).toEqual([
+          ...reply.headers.keys(),
+        ]);
+      },
+    );
+  });
+}
+
+/** What the tests send is what the document says that may be sent. */
+function expectFitting(route: Route, { path, body }: ContractRequest): void {
+  const content = bodyContent(route);
+  if (content !== null && body !== undefined) expect(misfits(content.schema, body)).toEqual([]);
+  const pattern = route.path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+');
+  expect(path.replace(/\?.*/, '')).toMatch(new RegExp(`^${pattern}$`));
+}
+
+function expectDocumented(route: Route, reply: Reply): void {
+  const name = `${route.method} ${fullPathOf(route)} ${reply.status} ${reply.status < 300 ? '' : reply.text}`;
+  expect(statusesOf(route), name).toContain(reply.status);
+  expect(reply.status, name).toBeLessThan(300);
+  const content = answerContent(route, reply.status);
+  if (content === null) {
+    expect([name, reply.text, reply.headers.get('content-type')]).toEqual([name, '', null]);
+    return;
+  }
+  const type = reply.headers.get('content-type') ?? '';
+  if (content.mediaType !== 'application/json') {
+    expect(type).toMatch(new RegExp(`^${content.mediaType.replaceAll('*', '[^ ]+')}(;|$)`));
+    return;
+  }
+  expect(type).toBe('application/json');
+  expect(misfits(content.schema, reply.body), name).toEqual([]);
+  for (const copy of withStrangers(content.schema, reply.body)) {
+    expect(misfits(content.schema, copy), 'a member too many is found').not.toEqual([]);
+  }
+}
+
+function expectMarked(reply: Reply, path: string): void {
+  expect(reply.headers.get('deprecation')).toMatch(/^@\d{10}$/);
+  const sunset = reply.headers.get('sunset') ?? '';
+  expect(new Date(sunset).toUTCString()).toBe(sunset);
+  expect(reply.headers.get('link')).toBe(`</api/v1${path}>; rel="successor-version"`);
+}

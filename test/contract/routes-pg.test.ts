@@ -1,0 +1,3 @@
+import { describeRoutes } from './describe-routes.ts';
+
+describeRoutes('PostgreSQL');
