@@ -13,6 +13,8 @@ import { START_AT, TENANT, TestEngine } from './support/test-engine.ts';
 const RUNS = Number(process.env['STEPWELL_TEST_INJECTIONS'] ?? 120);
 const SEED = Number(process.env['STEPWELL_TEST_SEED'] ?? 20_270_401);
 const HOUR_MS = 3_600_000;
+/** Each attempt leaves its trace once, also when others come to stand before it. */
+const TRACED: JsonObject = { interceptors: { before_step: { handler: 'trace' } } };
 
 interface Injection {
   readonly atMs: number;
@@ -97,7 +99,7 @@ async function begin(plan: Plan, faults: (world: () => TestEngine) => FaultPlan)
   });
   world.ledger.onCall = ({ blockId }) => model.called(blockId);
   world.boot();
-  const id = await world.start(await world.publish(plan.blocks), { data: { items: [1, 2, 3] } });
+  const id = await world.start(await world.publish(plan.blocks, TRACED), { data: { items: [1, 2, 3] } });
   return { world, model, id };
 }
 

@@ -3,7 +3,7 @@ import { choiceRow } from './choice-row.ts';
 import type { Changes } from './changes.ts';
 import { DraftRecords } from './draft-records.ts';
 import type { Dispatch, Env } from './env.ts';
-import { type FailedLeaf, type Frame, type Leaf, ROOT_KEY, frameKey } from './frame.ts';
+import { type FailedLeaf, type Frame, type FrameNote, type Leaf, ROOT_KEY, frameKey } from './frame.ts';
 import { rootFrame, unstoredBranches } from './fresh-frames.ts';
 import { Gathered } from './gathered.ts';
 import type { Knowledge } from './knowledge.ts';
@@ -182,7 +182,7 @@ export class Draft extends DraftRecords {
   }
 
   /** Notes something in a frame, and in its intent, that does not move the run on. */
-  annotate(key: string, note: Pick<Frame, 'traced' | 'alerted'> & Partial<Pick<Frame, 'leaf'>>): void {
+  annotate(key: string, note: FrameNote & Partial<Pick<Frame, 'leaf'>>): void {
     const frame = this.frames.get(key);
     if (frame === undefined) return;
     this.frames.set(key, { ...frame, ...note });

@@ -30,11 +30,16 @@ export interface Frame {
   readonly order?: RunOrder;
   /** The attempt whose trace of `before_step` is stored ([INT-2]); named so that it fits no other one. */
   readonly traced?: string;
+  /** Of the root list: such attempts of this run that have not begun and gave way when the run changed its shape. */
+  readonly tracedApart?: readonly string[];
   /** Of the root list: the SLA alerts of a run ([SLA-1], [SLA-2]). */
   readonly alerted?: Alerted;
   /** Of a cancelled list: what was in flight at its cursor, whose outcome nobody knows (RULINGS B1). */
   readonly unknown?: UnknownOutcome;
 }
+
+/** What may be noted in a frame without moving the run on. */
+export type FrameNote = Pick<Frame, 'traced' | 'tracedApart' | 'alerted'>;
 
 /** A leaf that was cancelled in flight, and the run whose id its idempotency key has. */
 export interface UnknownOutcome {

@@ -2,7 +2,7 @@ import type { Interceptor, StepBlock } from '../../definition/document.ts';
 import { type Json, type JsonObject, isJsonObject, mergeObjects } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import type { Dispatch } from '../env.ts';
-import type { Frame, Leaf } from '../frame.ts';
+import { type Frame, type Leaf, ROOT_KEY } from '../frame.ts';
 import { currentList, innerIteration } from '../plan.ts';
 import type { InboxRow } from '../record.ts';
 import type { Invocation } from './invocation.ts';
@@ -39,7 +39,7 @@ export function traceBefore(draft: Draft, of: Attempted): void {
 /** Of a dispatch: what its row will hold; the engine puts the answer of an invoked handler in its place. */
 export function beforeOf(draft: Draft, frame: Frame, of: Attempted): { readonly output: Json } | null {
   const interceptor = draft.plan.document.interceptors?.before_step;
-  if (interceptor === undefined || frame.traced === attemptKey(draft, of)) return null;
+  if (interceptor === undefined || isTraced(draft, frame, attemptKey(draft, of))) return null;
   return { output: interceptor.params ?? null };
 }
 
@@ -71,8 +71,34 @@ export function traceLate(
   dispatch: Dispatch,
   answered: { readonly output: Json } | undefined,
 ): void {
-  const traced = draft.frames.get(dispatch.frameKey)?.traced === attemptKey(draft, dispatch);
-  if (!traced) addBefore(draft, dispatch, answered ?? dispatch.before);
+  const frame = draft.frames.get(dispatch.frameKey);
+  const key = attemptKey(draft, dispatch);
+  if (!isTraced(draft, frame, key)) addBefore(draft, dispatch, answered ?? dispatch.before);
+  const apart = draft.frames.get(ROOT_KEY)?.tracedApart ?? [];
+  if (apart.includes(key)) draft.annotate(ROOT_KEY, { tracedApart: apart.filter((other) => other !== key) });
+}
+
+function isTraced(draft: Draft, frame: Frame | undefined, key: string): boolean {
+  return frame?.traced === key || draft.frames.get(ROOT_KEY)?.tracedApart?.includes(key) === true;
+}
+
+/**
+ * A step whose intent was not granted has its trace all the same. When others come to stand before it, its frame is about
+ * them; the root list's remembers then that the trace is there. Those of earlier runs are over.
+ */
+export function tracedApart(draft: Draft, planted: ReadonlyMap<string, Frame>): readonly string[] {
+  const known = [...draft.frames.values()].flatMap((frame) => [
+    ...(frame.tracedApart ?? []),
+    ...tracedAtCursor(draft, frame),
+  ]);
+  const kept = new Set([...planted.values()].map(({ traced }) => traced));
+  return known.filter((key) => !kept.has(key) && key.startsWith(`${draft.record.runNo}#`));
+}
+
+function tracedAtCursor(draft: Draft, frame: Frame): readonly string[] {
+  const block = currentList(draft.plan, frame)[frame.cursor];
+  const isAboutIt = frame.traced?.endsWith(`#${innerIteration(frame)}#${block?.id ?? ''}`) === true;
+  return isAboutIt && frame.traced !== undefined ? [frame.traced] : [];
 }
 
 function addBefore(draft: Draft, dispatch: Dispatch, before: { readonly output: Json } | undefined): boolean {

@@ -1,5 +1,5 @@
 import type { FrameWrite } from '../changes.ts';
-import { type Frame, type Leaf, frameKey } from '../frame.ts';
+import { type Frame, type FrameNote, type Leaf, frameKey } from '../frame.ts';
 import type { TakeAnswer, Takes } from './takes.ts';
 
 /** An intent that depends on limits: the leaf as it is when they deny it, and what it asks for. */
@@ -54,7 +54,7 @@ export class Intents {
     return this.open.keys();
   }
 
-  annotate(key: string, note: Pick<Frame, 'traced' | 'alerted'>): void {
+  annotate(key: string, note: FrameNote): void {
     const intent = this.open.get(key);
     if (intent !== undefined) this.open.set(key, { ...intent, frame: { ...intent.frame, ...note } });
   }

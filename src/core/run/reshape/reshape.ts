@@ -1,6 +1,7 @@
 import { cancelLeaf } from '../cancel-subtree.ts';
 import type { Draft } from '../draft.ts';
-import { type Frame, frameKey } from '../frame.ts';
+import { type Frame, ROOT_KEY, frameKey } from '../frame.ts';
+import { tracedApart } from '../interceptors/traces.ts';
 import type { RowKind } from '../output-row.ts';
 import { type Plan, currentList } from '../plan.ts';
 import { mapFrames } from './map-frames.ts';
@@ -52,9 +53,11 @@ function cancelDropped(draft: Draft, frame: Frame, same: ReadonlySet<string>): v
 }
 
 function plantFrames(draft: Draft, { frames, restarts, plan }: Mapping): void {
+  const apart = tracedApart(draft, frames);
   for (const key of [...draft.frames.keys()]) if (!frames.has(key)) draft.remove(key);
   for (const [key, frame] of frames) {
-    const planted = restarts ? withoutPoll(frame) : frame;
+    const remembers = key === ROOT_KEY && apart.length > 0 ? { ...frame, tracedApart: apart } : frame;
+    const planted = restarts ? withoutPoll(remembers) : remembers;
     recordChoice(draft, plan, draft.frames.get(key), planted);
     if (JSON.stringify(draft.frames.get(key)) !== JSON.stringify(planted)) draft.replant(planted);
   }
