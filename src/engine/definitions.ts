@@ -3,6 +3,7 @@ import type { InstanceRecord } from '../core/run/record.ts';
 import { effectivePlan } from '../core/run/reshape/injection.ts';
 import type { CatalogStore } from '../ports/store/catalog.ts';
 import type { ShapeStore } from '../ports/store/shape.ts';
+import { loadReading } from './reading.ts';
 
 const BYTES_MAX = 64 * 1024 * 1024;
 
@@ -28,16 +29,13 @@ interface Loaded {
 
 const NOTHING: Loaded = { plan: null, bytes: 0 };
 
-/** What reads documents is loaded with the first of them: it is a third of what a function loads (docs/decisions/0014). */
-const reading = () => import('./read-plan.ts');
-
 export function createDefinitions(store: Source, memory = createPlanMemory()): Definitions {
   const remember = onceAtATime(memory);
   const plan = (tenantId: string, sequenceId: string): Promise<Plan | null> =>
     remember(`${tenantId}\u0000${sequenceId}`, async () => {
       const record = await store.getSequence(tenantId, sequenceId);
       if (record === null) return NOTHING;
-      const { planOf } = await reading();
+      const { planOf } = await loadReading();
       return { plan: planOf(record), bytes: JSON.stringify(record.definition).length };
     });
   return {

@@ -1,3 +1,4 @@
+import { validateAgainst } from '../core/definition/json-schema.ts';
 import { type JsonObject, jsonObject } from '../core/json.ts';
 import { Draft } from '../core/run/draft.ts';
 import type { Edit } from '../core/run/go-back/edit.ts';
@@ -217,6 +218,7 @@ function draftOfFork(
       random,
       maxContextBytes: deps.limits.maxContextBytes,
       maxOutputBytes: MAX_OUTPUT_BYTES,
+      validateAgainst,
       kindOf: (name) => (inProcess.has(name) || BUILT_IN_NAMES.has(name) ? 'effect' : 'worker'),
       defaultsOf: () => ({}),
     },

@@ -1,3 +1,4 @@
+import { validateAgainst } from '../core/definition/json-schema.ts';
 import type { Env } from '../core/run/draft.ts';
 import type { IdSource } from './ids.ts';
 
@@ -10,6 +11,7 @@ export function stillEnv(ids: IdSource, now: number): Env {
     random: () => 0,
     maxContextBytes: 0,
     maxOutputBytes: 0,
+    validateAgainst,
     kindOf: () => 'effect',
     defaultsOf: () => ({}),
   };

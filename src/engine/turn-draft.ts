@@ -5,6 +5,7 @@ import { DEFAULT_BREAKER_RULE } from '../core/run/limits/takes.ts';
 import type { Claim } from '../ports/store/turn.ts';
 import { randomValues } from './handlers/random-values.ts';
 import type { ReadShape } from './read-shape.ts';
+import { reading } from './reading.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** The working copy of a claimed instance. */
@@ -40,6 +41,7 @@ function envOf(deps: TurnDeps, now: number): Env {
     maxSteps: deps.limits.maxStepsPerInstance ?? 0,
     breakers: deps.limits.breakers ?? DEFAULT_BREAKER_RULE,
     ...(deps.limits.webhooks === undefined ? {} : { webhooks: deps.limits.webhooks }),
+    validateAgainst: (schema, value) => reading().validateAgainst(schema, value),
     kindOf: (handler) => deps.directory.kindOf(handler),
     checkParams: (handler, params) => {
       const found = deps.handlers.lookup(handler);

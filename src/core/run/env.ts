@@ -1,4 +1,5 @@
 import type { RetryPolicy } from '../definition/document.ts';
+import type { Violation } from '../definition/schema/evaluation.ts';
 import type { Failure } from '../failure.ts';
 import type { Json } from '../json.ts';
 import type { ViewOfContext } from './context-section.ts';
@@ -14,6 +15,8 @@ export interface Env {
   readonly random: () => number;
   readonly maxContextBytes: number;
   readonly maxOutputBytes: number;
+  /** What of a value breaks a JSON Schema: results and inputs have contracts. */
+  readonly validateAgainst: (schema: Json, value: Json) => readonly Violation[];
   readonly kindOf: (handler: string) => HandlerKind;
   /** Retry policy and timeout that a handler declared for steps that name none. */
   readonly defaultsOf: (handler: string) => { readonly retry?: RetryPolicy; readonly timeoutMs?: number };

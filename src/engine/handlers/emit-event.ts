@@ -1,5 +1,4 @@
 import { sha256Hex } from '../../core/digest.ts';
-import { validateAgainst } from '../../core/definition/json-schema.ts';
 import type { Failure } from '../../core/failure.ts';
 import {
   canonicalJson,
@@ -104,11 +103,15 @@ async function targetOf(call: StepCall): Promise<Result<Target, Failure>> {
     return err(
       permanent('SEQUENCE_NOT_FOUND', `${NAME}: there is no sequence ${trigger.sequenceName} to start`),
     );
-  const problem = dataProblem(sequence, data, call.services.maxContextBytes);
+  const problem = await dataProblem(sequence, data, call.services.maxContextBytes);
   return problem === null ? ok({ params: parsed.value, trigger, sequence, depth }) : err(problem);
 }
 
-function dataProblem(sequence: SequenceRecord, data: Json, maxContextBytes: number): Failure | null {
+async function dataProblem(
+  sequence: SequenceRecord,
+  data: Json,
+  maxContextBytes: number,
+): Promise<Failure | null> {
   const bytes = utf8Bytes(canonicalJson({ data, config: {}, audit: [] }));
   if (maxContextBytes > 0 && bytes > maxContextBytes)
     return permanent(
@@ -117,6 +120,7 @@ function dataProblem(sequence: SequenceRecord, data: Json, maxContextBytes: numb
     );
   const schema = sequence.definition['input_schema'];
   if (schema === undefined) return null;
+  const { validateAgainst } = await import('../../core/definition/json-schema.ts');
   const violations = validateAgainst(schema, data);
   if (violations.length === 0) return null;
   const details = { violations: violations.map(({ pointer, message }) => ({ pointer, message })) };

@@ -1,3 +1,4 @@
+import { validateAgainst } from '../../../src/core/definition/json-schema.ts';
 import { createMemoryStore } from '../../../src/adapters/memory/store.ts';
 import { parseSequence } from '../../../src/core/definition/parse-sequence.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
@@ -209,6 +210,7 @@ function envOf(world: World): Env {
     random: scenario.random ?? ((): number => 0.5),
     maxContextBytes: scenario.maxContextBytes ?? 262_144,
     maxOutputBytes: scenario.maxOutputBytes ?? 8_388_608,
+    validateAgainst,
     kindOf: (handler) => kindOf(handler, world.now - world.startAt),
     defaultsOf: () => ({}),
     // Which failure is the fifth in a row depends on the order of what ends at one instant, which says nothing here.

@@ -1,5 +1,4 @@
 import type { RetryPolicy, StepBlock } from '../../definition/document.ts';
-import { validateAgainst } from '../../definition/json-schema.ts';
 import { evaluateExpression, isTruthy } from '../../expressions/evaluate.ts';
 import type { Failure } from '../../failure.ts';
 import { type Json, canonicalJson, utf8Bytes } from '../../json.ts';
@@ -38,7 +37,7 @@ export function checkResult(draft: Draft, block: StepBlock, output: Json, stub =
     return { message: `the result of ${block.id} is too large`, retryable: false, code: 'OUTPUT_TOO_LARGE' };
   }
   if (block.output_schema === undefined || stub) return null;
-  const violations = validateAgainst(block.output_schema, output);
+  const violations = draft.env.validateAgainst(block.output_schema, output);
   if (violations.length === 0) return null;
   return {
     message: `the result of ${block.id} does not satisfy its output_schema`,

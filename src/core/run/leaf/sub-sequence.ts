@@ -1,5 +1,4 @@
 import type { SubSequenceBlock } from '../../definition/document.ts';
-import { validateAgainst } from '../../definition/json-schema.ts';
 import { resolveTemplates } from '../../expressions/template.ts';
 import type { Failure } from '../../failure.ts';
 import type { Json } from '../../json.ts';
@@ -79,7 +78,7 @@ function refusal(
     return permanent('DEPTH_EXCEEDED', `sub-sequences are nested more than ${DEPTH_MAX} levels deep`);
   }
   if (sequence.inputSchema === null) return null;
-  const violations = validateAgainst(sequence.inputSchema, data);
+  const violations = draft.env.validateAgainst(sequence.inputSchema, data);
   if (violations.length === 0) return null;
   return {
     ...permanent(
