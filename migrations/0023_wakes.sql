@@ -72,7 +72,7 @@ END $$;
 -- earlier transaction: an attempt that was denied by the limit as it was before has been committed by then, and is here.
 CREATE FUNCTION stepwell.wake_limit_waiters_v1(p_tenant text, p_kind text, p_name text, p_limit integer) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   v_ids uuid[] := ARRAY(
     SELECT w.instance_id FROM stepwell.limit_waits w
