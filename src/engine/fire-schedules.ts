@@ -6,7 +6,8 @@ import type { NewInstance } from '../ports/store/accept.ts';
 import type { SequenceRecord } from '../ports/store/catalog.ts';
 import type { ScheduleFired, ScheduleRecord } from '../ports/store/schedules.ts';
 import { StoreUnavailable } from '../ports/store/store.ts';
-import { checkStartable, newInstance, type StartInput } from './start-instances.ts';
+import { checkStartable, newInstance } from './start-instances.ts';
+import type { StartInput } from './start-target.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { RESERVE_MS } from './turn-budget.ts';
 

@@ -10,9 +10,9 @@ import {
   checkStartable,
   dataFromPayload,
   newInstance,
-  type StartInput,
   startNow,
 } from './start-instances.ts';
+import type { StartInput } from './start-target.ts';
 import { sequenceOf } from './triggers.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 

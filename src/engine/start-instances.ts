@@ -7,30 +7,16 @@ import type { SequenceRecord } from '../ports/store/catalog.ts';
 import { activeLimits, checkPlans, planFull } from './entitlements.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { checkSession } from './sessions.ts';
-import { findTarget, findTargets, startInputOf, type TargetedStart, unknownTarget } from './start-target.ts';
+import {
+  findTarget,
+  findTargets,
+  type StartInput,
+  startInputOf,
+  type TargetedStart,
+  unknownTarget,
+} from './start-target.ts';
 import { tenantOf } from './tenant.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
-
-/** A start as it was asked for ([INS-1]); absent members are null. */
-export interface StartInput {
-  readonly sequenceId: string;
-  readonly tenantId: string;
-  readonly namespace: string;
-  readonly priority: number;
-  readonly timezone: string;
-  readonly metadata: JsonObject;
-  readonly context: { readonly data: Json; readonly config: JsonObject; readonly audit: readonly Json[] };
-  readonly dryRun: boolean;
-  readonly dryRunAutoApprove: boolean;
-  /** Keeps the times of a dry run ([DRY-3]); absent means false. */
-  readonly dryRunRealTime?: boolean;
-  readonly nextFireAt: number | null;
-  readonly concurrencyKey: string | null;
-  readonly maxConcurrency: number | null;
-  readonly idempotencyKey: string | null;
-  readonly sessionId: string | null;
-  readonly budget: JsonObject | null;
-}
 
 export interface StartedInstance {
   readonly id: string;

@@ -1,7 +1,28 @@
+import type { Json, JsonObject } from '../core/json.ts';
 import type { SequenceRecord } from '../ports/store/catalog.ts';
 import type { Refusal } from './refusal.ts';
-import type { StartInput } from './start-instances.ts';
 import type { UseCaseDeps } from './use-case.ts';
+
+/** A start as it was asked for ([INS-1]); absent members are null. */
+export interface StartInput {
+  readonly sequenceId: string;
+  readonly tenantId: string;
+  readonly namespace: string;
+  readonly priority: number;
+  readonly timezone: string;
+  readonly metadata: JsonObject;
+  readonly context: { readonly data: Json; readonly config: JsonObject; readonly audit: readonly Json[] };
+  readonly dryRun: boolean;
+  readonly dryRunAutoApprove: boolean;
+  /** Keeps the times of a dry run ([DRY-3]); absent means false. */
+  readonly dryRunRealTime?: boolean;
+  readonly nextFireAt: number | null;
+  readonly concurrencyKey: string | null;
+  readonly maxConcurrency: number | null;
+  readonly idempotencyKey: string | null;
+  readonly sessionId: string | null;
+  readonly budget: JsonObject | null;
+}
 
 /** A start that names its sequence by id, or by name in its own namespace. */
 export interface TargetedStart extends Omit<StartInput, 'sequenceId'> {
@@ -45,7 +66,10 @@ export async function findTargets(
   return found;
 }
 
-export function startInputOf({ target: _, ...rest }: TargetedStart, { id }: SequenceRecord): StartInput {
+export function startInputOf(
+  { target: _target, ...rest }: TargetedStart,
+  { id }: SequenceRecord,
+): StartInput {
   return { ...rest, sequenceId: id };
 }
 

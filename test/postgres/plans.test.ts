@@ -145,6 +145,10 @@ describe('operations on large tables', () => {
       { createdBefore: 1_000 },
       { metadata: [['n', '4711']] },
     ];
+    const broken: string[] = [];
+    const expectAtMost = (count: number, bound: number, what: string): void => {
+      if (count > bound) broken.push(`${count} ${what}`);
+    };
     for (const filter of filters) {
       for (const order of ['updated', 'created'] as const) {
         const query = { ...page, tenantId: 'big-1', order, ...filter };
@@ -153,19 +157,20 @@ describe('operations on large tables', () => {
           order === 'created' ? (filter.sequenceId ?? filter.concurrencyKey) : filter.createdBefore;
         // A page of each range at most, or a narrow range that is small enough to be sorted.
         const bound = narrow === undefined ? 14 * 20 : 10_000;
-        if (filter.metadata === undefined) {
-          const facts = await planOfList(session, query);
-          expect(facts.scannedWhole, said).not.toContain('task_instances');
-          expect(facts.sorted, said).toBeLessThanOrEqual(bound);
-        }
         const { scanned, fetched } = await costOf(session, () => session.store.listInstances(query));
-        expect(scanned, said).toBe(0);
-        if (narrow === undefined) expect(fetched, said).toBeLessThanOrEqual(bound + 40);
+        expectAtMost(scanned, 0, `scanned by ${said}`);
+        expectAtMost(fetched, 2 * bound, `fetched by ${said}`);
+        // The metadata has become ids before the statement is made.
+        if (filter.metadata !== undefined) continue;
+        const facts = await planOfList(session, query);
+        expectAtMost(facts.scannedWhole.length, 0, `scans of ${said}`);
+        expectAtMost(facts.sorted, bound, `sorted by ${said}`);
       }
       const facts = await planOfList(session, { ...page, tenantId: 'big-1', ...filter }, 'count');
-      expect(facts.scannedWhole, JSON.stringify(filter)).toEqual([]);
-      expect(facts.sorted, JSON.stringify(filter)).toBeLessThanOrEqual(10_000);
+      expectAtMost(facts.scannedWhole.length, 0, `scans of the count of ${JSON.stringify(filter)}`);
+      expectAtMost(facts.sorted, 10_000, `sorted by the count of ${JSON.stringify(filter)}`);
     }
+    expect(broken).toEqual([]);
   });
 
   it('give each tenant its share of a claim, whatever the backlog of the others (RULINGS A30)', async () => {

@@ -1,5 +1,5 @@
 import { compareCodePoints, member } from '../../core/json.ts';
-import { INSTANCE_STATES, isTerminal } from '../../core/run/states.ts';
+import { type InstanceState, isTerminal } from '../../core/run/states.ts';
 import type {
   InstanceListFilter,
   InstanceListStore,
@@ -35,7 +35,7 @@ function listInstances(tx: Tx, query: ListInstancesQuery): readonly InstanceView
 
 function countInstances(tx: Tx, filter: InstanceListFilter, countedTo: number): StateCounts {
   const rows = fitting(tx, filter);
-  const count = (name: (typeof INSTANCE_STATES)[number]): number =>
+  const count = (name: InstanceState): number =>
     Math.min(countedTo, rows.filter(({ state }) => state === name).length);
   return {
     scheduled: count('scheduled'),

@@ -6,14 +6,14 @@ import type {
   StateCounts,
 } from '../../ports/store/instance-lists.ts';
 import type { InstanceView } from '../../ports/store/reads.ts';
-import { call, isUuid, tenantCall } from './call.ts';
+import { isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
 import { encodeMetadata } from './encode-metadata.ts';
 import type { ResolvedFilter } from './instance-list-conditions.ts';
 import { countStatement, listStatement } from './instance-list-sql.ts';
+import { idsWithMetadata } from './ids-with-metadata.ts';
 import { answerOf } from './rows.ts';
 
-const IDS_WITH_METADATA = 'SELECT stepwell.instances_with_metadata_v1($1, $2::jsonb, $3)';
 const IDS_OF_NAME = `
 SELECT coalesce(json_agg(s.id), '[]') FROM (
   SELECT id FROM stepwell.sequences
@@ -31,8 +31,6 @@ SELECT coalesce(json_agg((
   ) live) ORDER BY q.n), '[]')
 FROM jsonb_array_elements_text($1::jsonb) WITH ORDINALITY AS q(id, n)`;
 
-/** Instances with the same metadata up to this many are looked up and sorted; more are met soon enough on the walk. */
-const SORTED_MAX = 2_000;
 /** More versions of one name than this are not looked at. */
 const VERSIONS_MAX = 10_000;
 
@@ -90,7 +88,7 @@ async function resolve(driver: SqlDriver, filter: InstanceListFilter): Promise<R
     sequenceIds = sequenceIds === null ? named : named.filter((id) => sequenceIds?.includes(id));
   }
   if (sequenceIds?.length === 0) return null;
-  const ids = metadata === null ? null : await idsWith(driver, tenantId, metadata);
+  const ids = metadata === null ? null : await idsWithMetadata(driver, tenantId, metadata);
   return ids?.length === 0 ? null : { filter, states, sequenceIds, metadata, ids };
 }
 
@@ -100,12 +98,4 @@ async function mayHave(driver: SqlDriver, tenantId: string | null, sequenceId: s
   if (tenantId === null) return true;
   const owner = answerOf<string | undefined>(await tenantCall(driver, null, OWNER_OF_SEQUENCE, [sequenceId]));
   return owner === undefined || owner === tenantId;
-}
-
-async function idsWith(
-  driver: SqlDriver,
-  tenantId: string | null,
-  metadata: string,
-): Promise<readonly string[] | null> {
-  return answerOf(await call(driver, IDS_WITH_METADATA, [tenantId, metadata, SORTED_MAX]));
 }

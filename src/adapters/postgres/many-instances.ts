@@ -3,6 +3,7 @@ import type { FoundInstance, InstanceFilter, ManyInstancesStore } from '../../po
 import { call, isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
 import { encodeMetadata } from './encode-metadata.ts';
+import { idsWithMetadata } from './ids-with-metadata.ts';
 import { answerOf } from './rows.ts';
 
 /** The filter of the bulk changes, on one of the two indexes in the order of the last change. */
@@ -25,6 +26,16 @@ FROM (
   ORDER BY i.updated_at, i.id
   LIMIT $6
 ) found`;
+/** Those among a few that are known to have the metadata. */
+const FIND_AMONG = `
+SELECT json_build_object('id', n.id, 'state', n.state)
+FROM stepwell.task_instances n
+WHERE n.tenant_id = $1 AND n.state IN (SELECT jsonb_array_elements_text($2::jsonb))
+  AND ($3::text IS NULL OR n.namespace = $3)
+  AND ($4::uuid IS NULL OR n.sequence_id = $4)
+  AND n.id = ANY (ARRAY(SELECT jsonb_array_elements_text($5::jsonb)::uuid))
+ORDER BY n.updated_at, n.id
+LIMIT $6`;
 const SIGNAL_MANY = 'SELECT stepwell.signal_many_v1($1::jsonb)';
 const NOTE = 'SELECT stepwell.note_batch_action_v1($1, $2::jsonb, $3::jsonb)';
 const HIGHER_DUE = 'SELECT stepwell.has_higher_due_v1($1, $2)';
@@ -58,9 +69,11 @@ async function findInstances(
   const wanted = encodeMetadata(metadata);
   if (wanted === undefined) return [];
   const states = JSON.stringify(filter.states.length === 0 ? INSTANCE_STATES : [...new Set(filter.states)]);
-  const rows = await tenantCall(driver, tenantId, FIND, [
+  const few = wanted === null ? null : await idsWithMetadata(driver, tenantId, wanted);
+  const [text, among] = few === null ? [FIND, wanted] : [FIND_AMONG, JSON.stringify(few)];
+  const rows = await tenantCall(driver, tenantId, text, [
     ...[tenantId, states, namespace],
-    ...[sequenceId, wanted, limit],
+    ...[sequenceId, among, limit],
   ]);
   return rows.map((row) => answerOf<FoundInstance>([row]));
 }
