@@ -1,6 +1,7 @@
 import { createApi } from '../../src/api/create-api.ts';
 import type { CallParts } from '../../src/api/api-deps.ts';
 import { createRequestRunner } from '../../src/engine/request-runner.ts';
+import type { TurnRunner } from '../../src/engine/runner.ts';
 import { apiDeps } from '../api-deps.ts';
 import type { Invocation, OpenInvocation } from './compose.ts';
 import type { WorkerContext, WorkerEnv } from './platform.ts';
@@ -18,21 +19,30 @@ class Call {
   }
 }
 
-/** HTTP: the API, and the webhooks of others. What is left to do after the answer is waited for behind it. */
+/**
+ * HTTP: the API, and the webhooks of others. What is left to do after the answer is waited for behind it, also when the
+ * caller has gone: the platform would end whatever holds a lease.
+ */
 export function createFetch(open: OpenInvocation) {
-  return async (request: Request, env: WorkerEnv, context: WorkerContext): Promise<Response> => {
+  return (request: Request, env: WorkerEnv, context: WorkerContext): Promise<Response> => {
     const invocation = open(env);
-    const { definitions, hints, outbox } = invocation.engine.deps;
     const runner = createRequestRunner(invocation.engine);
-    const app = (invocation.isolate.app ??= createApp(invocation));
-    if (!READS.has(request.method)) await invocation.guard.keep();
-    await publishOnce(invocation);
-    const peer = request.headers.get('cf-connecting-ip') ?? '';
-    const parts = { runner, definitions, hints, ...(outbox === undefined ? {} : { outbox }) };
-    const response = await app.fetch(request, new Call(parts, peer));
-    context.waitUntil(runner.settled());
-    return response;
+    const settle = (): Promise<void> => runner.settled();
+    const answer = answerTo(request, invocation, runner);
+    context.waitUntil(answer.then(settle, settle));
+    return answer;
   };
+}
+
+async function answerTo(request: Request, invocation: Invocation, runner: TurnRunner): Promise<Response> {
+  const { isolate, guard, engine } = invocation;
+  const { definitions, hints, outbox } = engine.deps;
+  const app = (isolate.app ??= createApp(invocation));
+  if (!READS.has(request.method)) await guard.keep();
+  await publishOnce(invocation);
+  const peer = request.headers.get('cf-connecting-ip') ?? '';
+  const parts = { runner, definitions, hints, ...(outbox === undefined ? {} : { outbox }) };
+  return app.fetch(request, new Call(parts, peer));
 }
 
 function createApp({ isolate, engine }: Invocation) {

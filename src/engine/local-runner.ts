@@ -36,6 +36,8 @@ export interface LocalRunner extends TurnRunner {
   watchInboxes(): Promise<void>;
   /** Starts nothing new and resolves when the last turn has ended. */
   drain(): Promise<void>;
+  /** Resolves when no instance is being looked at any more, also not for a nudge that was not waited for to its end. */
+  looked(): Promise<void>;
 }
 
 export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings): LocalRunner {
@@ -47,7 +49,7 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
     leaseMs: settings.leaseMs,
   });
   let tellNotDue = (): void => undefined;
-  const look = createLook(deps, active, newLease, () => tellNotDue());
+  const { look, looked } = tracked(createLook(deps, active, newLease, () => tellNotDue()));
   const closed = (): boolean => active.draining || deps.node?.isDraining === true;
   const room = (): number => (closed() ? 0 : Math.max(0, settings.maxTurns - turns.size));
 
@@ -80,6 +82,7 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
     renewLeases: () => renewAll(deps, turns, settings.leaseMs),
     watchInboxes: () => watchAll(deps, turns),
     drain: () => active.drain(),
+    looked,
   };
 }
 
@@ -89,7 +92,7 @@ function createLook(
   active: ActiveTurns,
   newLease: TurnRunner['newLease'],
   onNotDue: () => void,
-): (target: InstanceTarget) => Promise<void> {
+): Look {
   const turns = active.byInstance;
   /** Named claims that have not been answered yet. */
   const claiming = new Map<string, Promise<void>>();
@@ -120,6 +123,28 @@ function createLook(
       if (claiming.get(target.instanceId) === answered) claiming.delete(target.instanceId);
     });
     await turn?.calm();
+  };
+}
+
+type Look = (target: InstanceTarget) => Promise<void>;
+
+/** Remembers the looks that are under way: who asked for one may have gone on before its claim was answered. */
+function tracked(look: Look): { readonly look: Look; readonly looked: () => Promise<void> } {
+  const underWay = new Set<Promise<void>>();
+  return {
+    look: (target) => {
+      const ended = look(target);
+      const settled = ended
+        .catch(() => undefined)
+        .then(() => {
+          underWay.delete(settled);
+        });
+      underWay.add(settled);
+      return ended;
+    },
+    async looked() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
   };
 }
 

@@ -36,7 +36,10 @@ export function createRequestRunner(engine: FunctionEngine): RequestRunner {
     operate: async (target, operation) => (await runner()).operate(target, operation),
     resume: async (target, order) => (await runner()).resume(target, order),
     async settled() {
-      await (await opened)?.idle();
+      const invocation = await opened;
+      // A claim that is answered after its request has to be run or given back, or its lease would hold the instance up.
+      await invocation?.runner.looked();
+      await invocation?.idle();
       await engine.queue.settled();
     },
   };

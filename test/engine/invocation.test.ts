@@ -4,6 +4,7 @@ import { type HintOutcome, runHints, runSweep } from '../../src/engine/invocatio
 import { createRequestRunner } from '../../src/engine/request-runner.ts';
 import type { Hint } from '../../src/ports/hints.ts';
 import { StoreUnavailable } from '../../src/ports/store/store.ts';
+import { faultAt } from './support/fault-plans.ts';
 import { standardSettings } from './support/engine-process.ts';
 import { type FaultPlan, noFaults } from './support/fault-store.ts';
 import type { Script } from './support/ledger.ts';
@@ -194,5 +195,21 @@ describe('a request', () => {
     expect(await world.view(id)).toMatchObject({ state: 'scheduled', data: { a: 'yes' } });
     expect(world.ledger.entries).toEqual([]);
     expect(sent).toEqual([{ tenantId: TENANT, instanceId: id, delayMs: 0 }]);
+  });
+
+  it('whose claim is answered late is not over before the instance is free again', async () => {
+    const late = faultAt('claimOne', 1, { kind: 'slow-after', forMs: 7_000 });
+    open({}, late);
+    const id = await start(step('a', 'quick', { wait_for_input: { prompt: 'go on?' } }));
+    await invoke([id]);
+    await world.signal(id, 'custom:human_input:a', { value: 'yes' }, { nudge: false });
+    const runner = createRequestRunner(engine);
+    const begun = world.time.now;
+    await world.answered(runner.nudge({ tenantId: TENANT, instanceId: id }));
+    expect(world.time.now - begun).toBe(2_000);
+    await world.answered(runner.settled());
+    expect(world.time.now - begun).toBe(7_000);
+    expect((await world.store.nextWake()).leaseUntil).toBeNull();
+    expect(await world.view(id)).toMatchObject({ state: 'scheduled', data: { a: 'yes' } });
   });
 });

@@ -125,6 +125,23 @@ describe('the queue consumer in workerd', () => {
     expect(await read(id)).toMatchObject({ state: 'completed' });
   });
 
+  it('waits for a database that wakes up, and finds out what became of a commit whose answer was lost', async () => {
+    await start({ postman: 'idle' });
+    const step = { type: 'step', handler: 'http_request', params: { url: 'https://nobody.example.com/' } };
+    const id = await run({
+      ...step,
+      id: 'a',
+      retry: { max_attempts: 3, initial_backoff: 1, max_backoff: 1 },
+    });
+    neon.refuse(3, 503);
+    neon.loseAnswers(3);
+    expect(await worker.deliver('stepwell-turns', [hint(id)])).toEqual([]);
+    await hasEnded(id, 'failed');
+    const { body } = await worker.call('GET', `/api/v1/instances/${id}/outputs?include=markers`);
+    // Three tries, each once: nothing of the database cost one.
+    expect(body.map(({ attempt }: { readonly attempt: number }) => attempt)).toEqual([0, 1, 2]);
+  });
+
   it('lets messages come again when the database cannot be reached', async () => {
     await start({ neonEndpoint: 'http://127.0.0.1:1/sql' });
     expect(await worker.deliver('stepwell-turns', [hint(nextId())])).toEqual(['m0']);

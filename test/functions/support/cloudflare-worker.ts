@@ -49,6 +49,7 @@ const MAIN = 'stepwell';
 export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   const mf = new Miniflare({
     workers: workersOf(setup),
+    cf: false,
     // What the Worker logs would fill the report of the tests.
     handleRuntimeStdio: (stdout: Readable, stderr: Readable) => {
       stdout.resume();
