@@ -1,8 +1,9 @@
+import { isDotSegment } from '../core/dot-segments.ts';
 import { urlProblem } from '../core/network/outbound-url.ts';
 import { utf8Bytes } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
 import type { CredentialKind, CredentialPatch, CredentialRecord } from '../ports/store/credentials.ts';
-import { notFound, refuse, type Refusal, type Refused } from './refusal.ts';
+import { notFound, refuse, type Refusal, type Refused, unreachable } from './refusal.ts';
 import { sealContext } from './resolve-credentials.ts';
 import { tenantOf } from './tenant.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
@@ -45,6 +46,7 @@ export async function createCredential(
   if (!tenantId.ok) return tenantId;
   if (!ID.test(input.id))
     return refuse('invalid_argument', 'id must have 1 to 255 characters of A-Z a-z 0-9 . _ -');
+  if (isDotSegment(input.id)) return unreachable('id');
   const broken = brokenRule(input);
   if (broken !== null) return broken;
   if (deps.seal === undefined) return noKey;

@@ -30,3 +30,8 @@ export function refuse(kind: RequestErrorKind, message: string, extras: RefusalE
 export function notFound(noun: string, id: string): Refused {
   return refuse('not_found', `${noun} ${id}`);
 }
+
+/** 400 for a name that stands in paths and that no URL can hold. */
+export function unreachable(field: string): Refused {
+  return refuse('invalid_argument', `${field} must not be . or .., which URLs leave out`);
+}

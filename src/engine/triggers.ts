@@ -1,8 +1,9 @@
+import { isDotSegment } from '../core/dot-segments.ts';
 import { member, type Json } from '../core/json.ts';
 import { standardKey } from '../core/webhook-schemes.ts';
 import { ok, type Result } from '../core/result.ts';
 import type { NewTrigger, TriggerRecord } from '../ports/store/catalog.ts';
-import { notFound, refuse, type Refusal, type Refused } from './refusal.ts';
+import { notFound, refuse, type Refusal, type Refused, unreachable } from './refusal.ts';
 import { tenantOf } from './tenant.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 
@@ -62,6 +63,7 @@ function brokenRule(trigger: NewTrigger): Refused | null {
     if (name.length > MAX_NAME_LENGTH)
       return refuse('invalid_argument', `${field} must not exceed ${MAX_NAME_LENGTH} characters`);
   }
+  if (isDotSegment(trigger.slug)) return unreachable('slug');
   if (RESERVED_SLUGS.has(trigger.slug)) return refuse('invalid_argument', `slug ${trigger.slug} is reserved`);
   if (trigger.secret === '') return refuse('invalid_argument', 'secret must not be empty');
   if (trigger.secret === REDACTED)

@@ -1,8 +1,9 @@
+import { isDotSegment } from '../core/dot-segments.ts';
 import type { Json } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
 import { isVersion } from '../core/worker-versions.ts';
 import type { NewRoutingRule, RoutingRule, VersionPin, WorkerCommand } from '../ports/store/worker-admin.ts';
-import { refuse, type Refusal } from './refusal.ts';
+import { refuse, type Refusal, unreachable } from './refusal.ts';
 import { tenantOf } from './tenant.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 
@@ -12,6 +13,7 @@ export async function sendCommand(
   input: { readonly workerId: string; readonly command: WorkerCommand['command']; readonly payload: Json },
 ): Promise<Result<WorkerCommand, Refusal>> {
   if (input.workerId.trim() === '') return refuse('invalid_argument', 'worker_id must not be empty');
+  if (isDotSegment(input.workerId)) return unreachable('worker_id');
   return ok(await deps.store.insertCommand({ id: deps.ids.newId(), ...input }));
 }
 
@@ -25,6 +27,7 @@ export async function pinVersion(
   if (!tenantId.ok) return tenantId;
   const { handlerName } = pin;
   if (handlerName.trim() === '') return refuse('invalid_argument', 'handler_name must not be empty');
+  if (isDotSegment(handlerName)) return unreachable('handler_name');
   const minVersion = pin.minVersion.trim();
   if (!isVersion(minVersion)) {
     return refuse('invalid_argument', 'min_version must be a version such as 1.9.0');
