@@ -10,7 +10,8 @@ import { triggerCalls, type Triggers } from './client/triggers.ts';
 import type { Approvals, Limits } from './client/wire.ts';
 
 export { ApiError } from './client/api-error.ts';
-export type { GateAnswer, InstanceFilter, NewSignal, StartRequest } from './client/instances.ts';
+export type { InstanceFilter, InstanceQuery } from './client/instance-lists.ts';
+export type { GateAnswer, NewSignal, StartRequest } from './client/instances.ts';
 export type { CallOptions } from './client/send.ts';
 export type { CheckedSequence, TemplateSample } from './client/sequence-checks.ts';
 export type { PublishedSequence, SequenceFilter, SequenceName, SequenceTarget } from './client/sequences.ts';
@@ -46,6 +47,8 @@ export interface ApprovalFilter {
   readonly namespace?: string;
   readonly instance_id?: string;
   readonly sequence_id?: string;
+  /** Default `newest` instance; `deadline`: what times out next. */
+  readonly order?: 'newest' | 'deadline';
   /** Default 100, at most 1000. */
   readonly limit?: number;
   readonly offset?: number;

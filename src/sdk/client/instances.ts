@@ -1,20 +1,22 @@
 import type { Json } from '../../core/json.ts';
 import type { IdSource } from '../../engine/ids.ts';
 import { inspectionCalls } from './inspection.ts';
-import type { CallOptions, Query, Send } from './send.ts';
+import { instanceLists } from './instance-lists.ts';
+import type { CallOptions, Send } from './send.ts';
 import { segment } from './send.ts';
 import type { SequenceTarget, Sequences } from './sequences.ts';
 import type {
+  Artifacts,
   AuditEntry,
   BlockOutput,
   BlockTrace,
   ContextSections,
+  EffectReceipt,
   Explanation,
   Instance,
   InstanceState,
   LogLine,
   Node,
-  Page,
   RetriedInstance,
   Started,
   StartedBatch,
@@ -32,17 +34,6 @@ export type StartRequest = Omit<StartInput, 'sequence_id' | 'tenant_id' | 'names
     /** Default: `default`. */
     readonly namespace?: string;
   };
-
-export interface InstanceFilter {
-  readonly namespace?: string;
-  readonly sequence_id?: string;
-  readonly state?: InstanceState | readonly InstanceState[];
-  /** All of them must hold. */
-  readonly metadata?: Readonly<Record<string, string>>;
-  /** Default 100, at most 1000. */
-  readonly limit?: number;
-  readonly offset?: number;
-}
 
 /** What a person answers at a gate: the `value` of one of its choices. */
 export interface GateAnswer {
@@ -102,6 +93,7 @@ export function instanceCalls(
       } as const;
       return send<StartedBatch>(call, options);
     },
+    ...instanceLists(send),
     ...instanceReads(send),
     ...inspectionCalls(send),
     signal,
@@ -121,18 +113,6 @@ function instanceReads(send: Send) {
       send<Answer>({ method: 'GET', path: `/instances/${segment(id)}${part}`, idempotent: true }, options);
   return {
     get: read<Instance>(),
-    /** Newest change first. */
-    list: (filter: InstanceFilter = {}, options: CallOptions = {}) =>
-      send<Page<Instance>>(
-        { method: 'GET', path: '/instances', query: queryOf(filter), idempotent: true },
-        options,
-      ),
-    /** Failed instances, newest change first. */
-    deadLetters: (filter: Omit<InstanceFilter, 'state'> = {}, options: CallOptions = {}) =>
-      send<readonly Instance[]>(
-        { method: 'GET', path: '/instances/dlq', query: queryOf(filter), idempotent: true },
-        options,
-      ),
     /**
      * What the params of a step resolve to from what the run has now, value by value. With `at_block` only outputs of root
      * blocks before that one count.
@@ -159,6 +139,10 @@ function instanceReads(send: Send) {
     audit: read<readonly AuditEntry[]>('/audit'),
     /** What the instance waits for, since when, and what happens next. */
     explain: read<Explanation>('/explain'),
+    /** What is known of the outside effects of the steps, one receipt per attempt, oldest first. */
+    effects: read<readonly EffectReceipt[]>('/effects'),
+    /** What steps have kept, without the bytes. */
+    artifacts: read<Artifacts>('/artifacts'),
   };
 }
 
@@ -198,10 +182,4 @@ function instanceChanges(send: Send) {
       return send<undefined>(call, options);
     },
   };
-}
-
-function queryOf({ state, metadata = {}, ...rest }: InstanceFilter): Query {
-  const named = Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value] as const);
-  const states = typeof state === 'object' ? state.join(',') : state;
-  return { ...Object.fromEntries(named), ...rest, state: states };
 }

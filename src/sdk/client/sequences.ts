@@ -6,7 +6,7 @@ import { ApiError } from './api-error.ts';
 import { filledIn } from './fill-in-draft.ts';
 import { type CallOptions, segment, type Send } from './send.ts';
 import { sequenceChecks } from './sequence-checks.ts';
-import type { Page, Published } from './wire.ts';
+import type { Page, Promoted, Published } from './wire.ts';
 
 /** A version by its id, or by name: then the given version, or the newest that is not deprecated. */
 export type SequenceTarget =
@@ -23,6 +23,7 @@ export interface SequenceName {
 
 export interface SequenceFilter {
   readonly namespace?: string;
+  readonly name?: string;
   /** Default 200, at most 1000. */
   readonly limit?: number;
   readonly offset?: number;
@@ -61,6 +62,17 @@ export function sequenceCalls(send: Send, parts: SequenceParts) {
     setStatus: (id: string, status: SequenceStatus, options: CallOptions = {}) => {
       const path = `/sequences/${segment(id)}/status`;
       return send<undefined>({ method: 'POST', path, body: { status }, idempotent: 'by_key' }, options);
+    },
+    /** Moves the newest version of a name in the namespace `default` to production. */
+    promote: (name: string, options: CallOptions = {}) =>
+      send<Promoted>(
+        { method: 'POST', path: `/sequences/${segment(name)}/promote`, idempotent: 'by_key' },
+        options,
+      ),
+    /** Takes the newest version of a name in the namespace `default` out of use; `delete` removes it. */
+    unpublish: (name: string, body: { readonly delete?: boolean } = {}, options: CallOptions = {}) => {
+      const path = `/sequences/${segment(name)}/unpublish`;
+      return send<undefined>({ method: 'POST', path, body, idempotent: 'by_key' }, options);
     },
     /** Deletes a version and its ended instances. */
     delete: (id: string, options: CallOptions = {}) => {

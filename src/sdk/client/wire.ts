@@ -1,14 +1,16 @@
 import type * as z from 'zod';
 import type { ContextPatchBody, Retried } from '../../api/schemas/actions.ts';
+import type { ArtifactList } from '../../api/schemas/artifact.ts';
 import type { ApprovalBody, ApprovalPage } from '../../api/schemas/approval.ts';
 import type { DataflowBody } from '../../api/schemas/dataflow.ts';
 import type { AppliedBody, InstanceDiagnosisBody, RemediationList } from '../../api/schemas/diagnosis.ts';
+import type { EffectBody } from '../../api/schemas/effect.ts';
 import type { ExplanationBody } from '../../api/schemas/explanation.ts';
-import type { InstanceBody, InstancePage } from '../../api/schemas/instance.ts';
+import type { InstanceBody, InstancePage, InstanceSummaryBody } from '../../api/schemas/instance.ts';
 import type { LimitsBody } from '../../api/schemas/limits-overview.ts';
 import type { AuditBody, LogBody, OutputBody } from '../../api/schemas/output.ts';
 import type { PreflightBody } from '../../api/schemas/preflight.ts';
-import type { PublishedBody } from '../../api/schemas/sequence.ts';
+import type { PromotedBody, PublishedBody } from '../../api/schemas/sequence.ts';
 import type { SignalBody, WokenBody } from '../../api/schemas/signal.ts';
 import type { BatchStarted, StartBody, StartedBody } from '../../api/schemas/start.ts';
 import type {
@@ -25,6 +27,9 @@ import type { AttemptBody, HeartbeatReply, TaskBody, WorkerBody } from '../../ap
  */
 export type Instance = z.infer<typeof InstanceBody>;
 export type InstanceState = Instance['state'];
+export type InstanceSummary = z.infer<typeof InstanceSummaryBody>;
+export type EffectReceipt = z.infer<typeof EffectBody>;
+export type Artifacts = z.infer<typeof ArtifactList>;
 export type Page<Item> = Omit<z.infer<typeof InstancePage>, 'items'> & { readonly items: readonly Item[] };
 export type StartInput = z.input<typeof StartBody>;
 export type Started = z.infer<typeof StartedBody>;
@@ -45,6 +50,7 @@ export type Limits = z.infer<typeof LimitsBody>;
 export type Approval = z.infer<typeof ApprovalBody>;
 export type Approvals = z.infer<typeof ApprovalPage>;
 export type Published = z.infer<typeof PublishedBody>;
+export type Promoted = z.infer<typeof PromotedBody>;
 export type Preflight = z.infer<typeof PreflightBody>;
 export type Dataflow = z.infer<typeof DataflowBody>;
 export type TemplateResult = z.infer<typeof TemplateResultBody>;
