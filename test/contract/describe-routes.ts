@@ -14,6 +14,8 @@ import {
   statusesOf,
   withStrangers,
 } from './support/documented.ts';
+import { specified } from './support/specified.ts';
+import { ANSWERS } from './tables/answers.ts';
 import { type ContractRequest, REQUESTS } from './support/read-requests.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -62,6 +64,7 @@ export function describeRoutes(backendName: BackendName): void {
         const requestId = nextId();
         const reply = await send(route, prefix + request.path, request, { 'x-request-id': `<${requestId}>` });
         expectDocumented(route, reply);
+        expectSpecified(route, reply);
         expect(reply.headers.get('x-request-id')).toBe(requestId);
         for (const mark of ['deprecation', 'sunset', 'link']) expect(reply.headers.has(mark)).toBe(false);
         if (route.mount === 'root') return;
@@ -108,6 +111,16 @@ function expectDocumented(route: Route, reply: Reply): void {
   for (const copy of withStrangers(content.schema, reply.body)) {
     expect(misfits(content.schema, copy), 'a member too many is found').not.toEqual([]);
   }
+}
+
+/** What the text of http-api.md says about the answer, where it knows the route. */
+function expectSpecified(route: Route, reply: Reply): void {
+  const answers = ANSWERS[nameOf(route)];
+  if (answers === undefined) return;
+  expect(Object.keys(answers).map(Number)).toContain(reply.status);
+  const shape = answers[reply.status];
+  if (shape === null || shape === undefined || reply.body === undefined) return;
+  expect(misfits(specified(shape), reply.body), nameOf(route)).toEqual([]);
 }
 
 function expectMarked(reply: Reply, path: string): void {

@@ -72,7 +72,7 @@ function addBatchAction(tx: Tx, row: InstanceRow, details: JsonObject): void {
     id,
     instanceId: row.id,
     tenantId: row.tenantId,
-    eventType: 'batch_action',
+    eventType: 'batch_action' as const,
     fromState: null,
     toState: null,
     blockId: null,

@@ -1,5 +1,6 @@
 import { boolean, customType, integer, pgSchema, smallint, text, uuid } from 'drizzle-orm/pg-core';
 import type { Json } from '../../core/json.ts';
+import type { TriggerRecord } from '../../ports/store/catalog.ts';
 
 /**
  * The tables as drizzle sees them, for everything that is not a hot function. The migrations make them; a test compares
@@ -218,7 +219,7 @@ export const triggers = stepwell.table('triggers', {
   version: integer('version'),
   enabled: boolean('enabled').notNull(),
   secret: text('secret'),
-  triggerType: text('trigger_type').notNull(),
+  triggerType: text('trigger_type').$type<TriggerRecord['triggerType']>().notNull(),
   config: json('config').notNull(),
   createdAt: instant('created_at').notNull(),
   updatedAt: instant('updated_at').notNull(),

@@ -82,7 +82,7 @@ const retry = defineRoute({
   responses: { 200: Retried },
   handle: async (deps, { caller, path }) => {
     const retried = await retryInstance(deps, caller, path.id);
-    return retried.ok ? okay({ id: path.id, state: retried.value }) : retried;
+    return retried.ok ? okay({ id: path.id, state: 'scheduled' }) : retried;
   },
 });
 

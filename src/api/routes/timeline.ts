@@ -29,9 +29,7 @@ export const TimelineBody = z.object({
     updated_at: Timestamp,
     context: ContextBody.exactOptional(),
   }),
-  state_transitions: z.array(
-    z.object({ from_state: z.string().nullable(), to_state: z.string().nullable(), at: Timestamp }),
-  ),
+  state_transitions: z.array(z.object({ from_state: z.string(), to_state: z.string(), at: Timestamp })),
   entries: z.array(
     z.object({
       id: Uuid,
@@ -99,7 +97,12 @@ function showTimeline(
     },
     state_transitions: audit
       .filter((row) => row.eventType === 'state_transition')
-      .map((row) => ({ from_state: row.fromState, to_state: row.toState, at: timestamp(row.createdAt) }))
+      .map((row) => ({
+        // Both are there: each is a change from one state to another.
+        from_state: row.fromState ?? '',
+        to_state: row.toState ?? '',
+        at: timestamp(row.createdAt),
+      }))
       .reverse(),
     entries: rows.slice(0, limit).map((row) => ({
       id: row.id,

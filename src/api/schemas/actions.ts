@@ -65,4 +65,4 @@ export const ContextPatchBody = z.object({
 
 export const ContextPatchQuery = z.object({ mode: z.enum(['replace', 'merge']).default('replace') });
 
-export const Retried = z.object({ id: Uuid, state: InstanceStateName });
+export const Retried = z.object({ id: Uuid, state: z.literal('scheduled') });

@@ -44,12 +44,27 @@ const ERROR_CLASSES = [
   'internal',
 ] as const;
 
+const GROUP_CODES = [
+  'HTTP_STATUS',
+  'TIMEOUT',
+  'CREDENTIAL',
+  'NO_WORKER',
+  'CIRCUIT_OPEN',
+  'BUDGET_EXCEEDED',
+  'RATE_LIMITED',
+  'URL_POLICY',
+  'CONFIGURATION',
+  'CANCELLED',
+  'TRANSPORT',
+  'unknown',
+] as const;
+
 /** Failures with one fingerprint (http-api.md 9). */
 export const DeadLetterGroupBody = z.object({
   fingerprint: z.string(),
   components: z.array(z.string()),
   error_class: z.enum(ERROR_CLASSES),
-  error_code: z.string(),
+  error_code: z.enum(GROUP_CODES),
   sample_message: z.string(),
   count: z.int(),
   first_occurrence: Timestamp,

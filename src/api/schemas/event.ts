@@ -29,7 +29,8 @@ export const EventOutcome = z.object({
   event_id: Uuid,
   duplicate: z.boolean(),
   matched_wait: Uuid.exactOptional(),
-  satisfied: z.boolean().exactOptional(),
+  /** The wait is complete now; false also when no wait has taken the event. */
+  satisfied: z.boolean(),
 });
 export const EventOutcomes = z.object({ outcomes: z.array(EventOutcome) });
 
@@ -53,8 +54,12 @@ export const EventEnvelope = z.object({
 export const EventList = z.array(EventEnvelope);
 
 export function showOutcome({ eventId, duplicate, match }: AcceptedEvent): z.infer<typeof EventOutcome> {
-  const taken = match === null ? {} : { matched_wait: match.waitId, satisfied: match.satisfied };
-  return { event_id: eventId, duplicate, ...taken };
+  return {
+    event_id: eventId,
+    duplicate,
+    ...(match === null ? {} : { matched_wait: match.waitId }),
+    satisfied: match?.satisfied ?? false,
+  };
 }
 
 export function showEvent(event: StoredEvent): z.infer<typeof EventEnvelope> {

@@ -49,7 +49,7 @@ export const ForkPreviewQuery = z.object({ from_block_id: z.string(), iteration:
 
 export const ResumedBody = z.object({
   id: Uuid,
-  state: InstanceStateName,
+  state: z.literal('scheduled'),
   resumed_from: z.string(),
   /** The passes that were meant; empty outside loops. */
   iteration: z.string(),
@@ -60,7 +60,7 @@ export const ResumedBody = z.object({
 export const ForkedBody = z.object({
   id: Uuid,
   forked_from: Uuid,
-  state: InstanceStateName,
+  state: z.literal('scheduled'),
   copied_blocks: z.int(),
   rerun_blocks: z.array(z.string()),
   dry_run: z.boolean(),

@@ -6,14 +6,37 @@ import {
   BooleanParameter,
   FilterParameter,
   JsonObjectValue,
+  JsonValue,
   optional,
   limitParameter,
   OffsetParameter,
+  Timestamp,
   Uuid,
 } from './wire-values.ts';
 
-/** The stored document with status and `deprecated` of the row (http-api.md 3.1). */
-export const SequenceBody = JsonObjectValue;
+const Blocks = z.array(JsonObjectValue);
+
+/** The stored document with status and `deprecated` of the row (http-api.md 3.1). Blocks are shown as they were sent. */
+export const SequenceBody = z.object({
+  id: Uuid,
+  tenant_id: z.string(),
+  namespace: z.string(),
+  name: z.string(),
+  version: z.int(),
+  deprecated: z.boolean(),
+  status: SequenceStatus,
+  blocks: Blocks,
+  input_schema: JsonValue.exactOptional(),
+  sla: z
+    .object({ max_runtime: z.int().exactOptional(), max_step_runtime: z.int().exactOptional() })
+    .exactOptional(),
+  interceptors: JsonObjectValue.exactOptional(),
+  on_failure: Blocks.exactOptional(),
+  on_cancel: Blocks.exactOptional(),
+  created_at: Timestamp,
+  /** Instances that have not ended, where they were asked for. */
+  live_runs: z.int().exactOptional(),
+});
 export const SequencePage = z.object({ items: z.array(SequenceBody), has_more: z.boolean() });
 export const SequenceList = z.array(SequenceBody);
 

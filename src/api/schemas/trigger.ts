@@ -45,7 +45,7 @@ export const TriggerBody = z.object({
   namespace: z.string(),
   enabled: z.boolean(),
   secret: z.literal(REDACTED).exactOptional(),
-  trigger_type: z.string(),
+  trigger_type: TriggerType,
   config: JsonValue,
   created_at: Timestamp,
   updated_at: Timestamp,

@@ -7,9 +7,9 @@ import { INSTANCE_STATES, PRIORITIES } from '../../core/run/states.ts';
 export { JsonValue, Uuid };
 
 /** A JSON object, kept as sent with all its keys. */
-export const JsonObjectValue = z.custom<JsonObject>((value) => isJsonObject(JsonValue.parse(value)), {
-  error: 'expected an object',
-});
+export const JsonObjectValue = z
+  .custom<JsonObject>((value) => isJsonObject(JsonValue.parse(value)), { error: 'expected an object' })
+  .meta({ type: 'object' });
 
 /** An instant as responses show it: UTC with milliseconds. */
 export const Timestamp = z.string().meta({ format: 'date-time' });

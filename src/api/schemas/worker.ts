@@ -4,7 +4,6 @@ import type { WorkerView } from '../../ports/store/reads.ts';
 import {
   BooleanParameter,
   FilterParameter,
-  JsonObjectValue,
   JsonValue,
   limitParameter,
   OffsetParameter,
@@ -18,6 +17,19 @@ import {
 
 const TaskState = z.enum(['pending', 'claimed', 'completed', 'failed']);
 
+/** What the step's `context_access` lets through; sections without access are empty. */
+const TaskContext = JsonValue.meta({
+  type: 'object',
+  properties: {
+    data: {},
+    config: { type: 'object' },
+    audit: { type: 'array', items: {} },
+    runtime: { type: 'object' },
+  },
+  required: ['data', 'config', 'audit', 'runtime'],
+  additionalProperties: false,
+});
+
 /** A worker task (http-api.md 19.1). Members that are exact-optional are left out when unset. */
 export const TaskBody = z.object({
   id: Uuid,
@@ -30,7 +42,7 @@ export const TaskBody = z.object({
   handler_name: z.string(),
   queue_name: z.string().exactOptional(),
   params: JsonValue,
-  context: JsonValue,
+  context: TaskContext,
   attempt: z.int(),
   timeout_ms: z.int().nullable(),
   state: TaskState,
@@ -149,7 +161,7 @@ export const TaskQuery = z.object({
 const Counts = z.record(z.string(), z.int());
 export const StatsBody = z.object({
   by_state: Counts,
-  by_handler: JsonObjectValue,
+  by_handler: z.record(z.string(), Counts),
   active_workers: z.array(z.string()),
 });
 

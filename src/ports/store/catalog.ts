@@ -67,7 +67,7 @@ export interface NewTrigger {
   readonly version: number | null;
   readonly enabled: boolean;
   readonly secret: string | null;
-  readonly triggerType: string;
+  readonly triggerType: 'webhook' | 'event' | 'nats' | 'file_watch' | 'activepieces_poll';
   readonly config: Json;
 }
 

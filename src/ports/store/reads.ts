@@ -104,7 +104,7 @@ export interface AuditRow {
   readonly id: string;
   readonly instanceId: string;
   readonly tenantId: string;
-  readonly eventType: string;
+  readonly eventType: 'state_transition' | 'batch_action';
   readonly fromState: string | null;
   readonly toState: string | null;
   readonly blockId: string | null;

@@ -24,8 +24,8 @@ export function readOutputRow(row: Columns<typeof blockOutputs>): OutputRow {
 }
 
 export function readAuditRow(row: Columns<typeof auditLog>): AuditRow {
-  const { ordinal: _ordinal, details, ...columns } = row;
-  return { ...columns, details: details as JsonObject };
+  const { ordinal: _ordinal, details, eventType, ...columns } = row;
+  return { ...columns, eventType: eventType as AuditRow['eventType'], details: details as JsonObject };
 }
 
 export function readLogLine(row: Columns<typeof stepLogs>): StepLogLine {
