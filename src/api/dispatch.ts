@@ -8,7 +8,8 @@ import { taggedAnswer } from './entity-tag.ts';
 import { eventStream } from './event-stream.ts';
 import { authenticate } from './authenticate.ts';
 import { readBytes, readJson } from './read-body.ts';
-import type { KeptReply, RawCall, Reply, Route } from './route.ts';
+import type { KeptReply, Reply } from './reply.ts';
+import type { RawCall, Route } from './route.ts';
 
 /** A request that has found its route. */
 export interface Incoming {

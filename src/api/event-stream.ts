@@ -1,6 +1,6 @@
 import type { ServerEvent } from '../engine/streams/server-event.ts';
 import type { Clock } from '../ports/system.ts';
-import type { EventSource } from './route.ts';
+import type { EventSource } from './reply.ts';
 
 /** Keeps proxies from taking a quiet stream for a dead one (http-api.md 5.6). */
 const COMMENT_EVERY_MS = 15_000;

@@ -4,18 +4,34 @@ import { ok, type Result } from '../core/result.ts';
 import { performOnce, type OnceRequest, type Performed } from '../engine/idempotency/perform-once.ts';
 import { refuse, type Refusal } from '../engine/refusal.ts';
 import { MAX_TENANT_LENGTH } from '../engine/tenant.ts';
+import type { Caller } from '../engine/use-case.ts';
 import type { KeptAnswer } from '../ports/store/idempotency.ts';
 import type { ApiContext } from './api-deps.ts';
 import { renderError } from './error-answer.ts';
-import type { Answer, KeptReply, RawCall, Reply, Route } from './route.ts';
+import type { Answer, KeptReply, Reply } from './reply.ts';
 
-type Named = Pick<Route, 'method' | 'path' | 'access' | 'secretAnswer'>;
+/** What of a route matters here. */
+interface Carried {
+  readonly method: string;
+  readonly path: string;
+  readonly access: string;
+  readonly secretAnswer: boolean;
+}
+
+/** What of a call matters here. */
+interface CarriedCall {
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly header: (name: string) => string | undefined;
+  readonly requestId: string;
+}
 
 /**
  * Whether the header Idempotency-Key means something to a route: to all that create or change something for a caller. A
  * public webhook is known by its provider's delivery id instead (RULINGS B21), and a delete is its own repeat.
  */
-export function takesIdempotencyKey({ method, access }: Pick<Route, 'method' | 'access'>): boolean {
+export function takesIdempotencyKey({ method, access }: Pick<Carried, 'method' | 'access'>): boolean {
   return access !== 'public' && (method === 'POST' || method === 'PUT' || method === 'PATCH');
 }
 
@@ -25,8 +41,8 @@ export function takesIdempotencyKey({ method, access }: Pick<Route, 'method' | '
  */
 export async function carryOut(
   deps: ApiContext,
-  route: Named,
-  call: RawCall,
+  route: Carried,
+  call: CarriedCall,
   body: Json | undefined,
   perform: (deps: ApiContext) => Promise<Answer> | Answer,
 ): Promise<Result<Reply | KeptReply, Refusal>> {
@@ -54,7 +70,7 @@ export async function carryOut(
 }
 
 /** The tenant of the call; without one, that which the body names. */
-function spaceOf({ caller }: RawCall, body: Json | undefined): string {
+function spaceOf({ caller }: CarriedCall, body: Json | undefined): string {
   if (caller.tenantId !== null) return caller.tenantId;
   const named = member(body, 'tenant_id');
   return typeof named === 'string' && named.length <= MAX_TENANT_LENGTH ? named : '';

@@ -3,11 +3,10 @@ import { DOOR_LIMITS, type DoorLimits } from '../core/json-door.ts';
 import type { Json } from '../core/json.ts';
 import { ok, type Result } from '../core/result.ts';
 import { refuse, type Refusal } from '../engine/refusal.ts';
-import type { ServerEvent } from '../engine/streams/server-event.ts';
-import type { OnceAnswer } from '../engine/idempotency/perform-once.ts';
 import type { Caller } from '../engine/use-case.ts';
 import type { ApiContext } from './api-deps.ts';
 import { carryOut } from './idempotent-call.ts';
+import type { Answer, KeptReply, Reply } from './reply.ts';
 import { bodyProblem, parameterProblem } from './schema-problem.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -65,31 +64,6 @@ export interface RawCall {
   readonly readJson: (limits: DoorLimits) => Promise<Result<Json | undefined, Refusal>>;
   readonly readBytes: (maxBytes: number) => Promise<Result<Uint8Array, Refusal>>;
 }
-
-export interface Reply {
-  readonly status: 200 | 201 | 202 | 204 | 503;
-  /** Absent: an empty body. */
-  readonly body?: unknown;
-  /** Text that is sent as it is, with its media type, instead of a JSON body. */
-  readonly text?: { readonly type: string; readonly content: string };
-  /** Bytes that are sent as they are, with all the headers they need. */
-  readonly bytes?: { readonly content: Uint8Array; readonly headers: Readonly<Record<string, string>> };
-  /** Server-sent events instead of a body, as long as there are any or until the peer or the host ends the answer. */
-  readonly events?: EventSource;
-}
-
-/** Events of one answer. `close` is called once, when nobody reads any more; `events` then ends. */
-export interface EventSource {
-  readonly events: AsyncIterator<ServerEvent>;
-  readonly close: () => void;
-}
-
-/** The answer of a request with an Idempotency-Key, as it is kept: the same bytes for each repeat. */
-export interface KeptReply {
-  readonly once: OnceAnswer;
-}
-
-export type Answer = Result<Reply, Refusal>;
 
 export const okay = (body: unknown): Answer => ok({ status: 200, body });
 export const created = (body: unknown): Answer => ok({ status: 201, body });

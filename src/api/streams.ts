@@ -2,7 +2,7 @@ import { ok } from '../core/result.ts';
 import { refuse } from '../engine/refusal.ts';
 import type { Activity, Follower, Topic } from '../engine/streams/activity.ts';
 import type { ServerEvent } from '../engine/streams/server-event.ts';
-import type { Answer } from './route.ts';
+import type { Answer } from './reply.ts';
 
 interface StreamDeps {
   readonly activity: Activity;

@@ -26,7 +26,7 @@ export interface Target extends WriteRequest {
 const TEXTS = NAUGHTY_TEXTS.map(([, text]) => text);
 const MARK = '\u0000here\u0000';
 
-export const fullPath = ({ mount }: Pick<Route, 'mount'>, path: string): string =>
+const fullPath = ({ mount }: Pick<Route, 'mount'>, path: string): string =>
   mount === 'both' ? API_PREFIX + path : path;
 
 const SOUND_ID = '01900000-0000-7000-8000-00000000dead';

@@ -14,7 +14,7 @@ const KEPT_MS = 86_400_000;
 type Records = Map<string, Map<string, Promise<unknown>>>;
 
 /** The part of the store that keeps keys of requests. */
-export function idempotencyPart(run: Run, storeOf: () => Store): IdempotencyStore {
+export function idempotencyPart(run: Run, storeOf: () => Store): IdempotencyStore<Store> {
   const records: Records = new Map();
   return {
     reserveKey: (reservation) => run((tx) => reserve(tx, records, reservation)),

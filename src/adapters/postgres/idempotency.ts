@@ -6,7 +6,6 @@ import type {
   ReservedKey,
 } from '../../ports/store/idempotency.ts';
 import type { Store } from '../../ports/store/store.ts';
-import { openRecord, recordingDriver } from './attempt-record.ts';
 import { call } from './call.ts';
 import type { SqlDriver } from './driver.ts';
 import { answerOf } from './rows.ts';
@@ -19,7 +18,7 @@ const RELEASE = 'SELECT stepwell.release_key_v1($1, $2, $3, $4)';
 export function createIdempotencyStore(
   driver: SqlDriver,
   storeOver: (driver: SqlDriver) => Store,
-): IdempotencyStore {
+): IdempotencyStore<Store> {
   return {
     reserveKey: async ({ tenantId, keyHash, fingerprint, seed, leaseMs }) =>
       answerOf<ReservedKey>(await call(driver, RESERVE, [tenantId, keyHash, fingerprint, seed, leaseMs])),
@@ -36,7 +35,9 @@ async function openAttempt(
   driver: SqlDriver,
   storeOver: (driver: SqlDriver) => Store,
   attempt: KeyAttempt,
-): Promise<AttemptStores> {
+): Promise<AttemptStores<Store>> {
+  // Turns have no attempts of their own (see store.ts).
+  const { openRecord, recordingDriver } = await import('./attempt-record.ts');
   const record = await openRecord(driver, attempt);
   return { of: (scope) => storeOver(recordingDriver(driver, record, scope)) };
 }

@@ -3,7 +3,8 @@ import { explainInstance } from '../../engine/explain-instance.ts';
 import { readEarlierTree } from '../../engine/read-earlier-tree.ts';
 import { readTree } from '../../engine/read-tree.ts';
 import { notFound } from '../../engine/refusal.ts';
-import { defineRoute, okay, type Answer } from '../route.ts';
+import type { Answer } from '../reply.ts';
+import { defineRoute, okay } from '../route.ts';
 import {
   CountParameter,
   FilterParameter,

@@ -3,7 +3,8 @@ import { ok } from '../../core/result.ts';
 import { JsonObjectValue, NoParameters } from '../schemas/wire-values.ts';
 import { metricsText } from '../metrics.ts';
 import type { ApiDeps } from '../api-deps.ts';
-import { defineRoute, okay, type Answer } from '../route.ts';
+import type { Answer } from '../reply.ts';
+import { defineRoute, okay } from '../route.ts';
 
 const HealthBody = z.object({ status: z.literal('ok') });
 const ReadyBody = z.object({ status: z.literal('ready') });

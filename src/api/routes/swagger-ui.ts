@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { ok } from '../../core/result.ts';
 import { refuse } from '../../engine/refusal.ts';
 import type { SwaggerFile } from '../api-deps.ts';
-import { defineRoute, type Answer } from '../route.ts';
+import type { Answer } from '../reply.ts';
+import { defineRoute } from '../route.ts';
 import { NoParameters } from '../schemas/wire-values.ts';
 import { PAGE, START_SCRIPT, STYLE } from '../swagger-page.ts';
 

@@ -1,5 +1,6 @@
 import type { AttemptStores, KeyAttempt } from '../../ports/store/idempotency.ts';
 import type { IdSource } from '../ids.ts';
+import type { Store } from '../../ports/store/store.ts';
 import type { TurnRunner } from '../runner.ts';
 import type { UseCaseDeps } from '../use-case.ts';
 import type { WebhookSender } from '../webhooks/webhook-sender.ts';
@@ -11,7 +12,7 @@ export type AttemptDeps = Pick<UseCaseDeps, 'store' | 'ids' | 'entropy' | 'runne
 export function attemptDeps(
   deps: UseCaseDeps,
   attempt: KeyAttempt,
-  stores: AttemptStores,
+  stores: AttemptStores<Store>,
   secret: string,
 ): AttemptDeps {
   const { outbox } = deps;
@@ -29,7 +30,7 @@ export function attemptDeps(
  * Commands are recorded by instance, since many of them may go side by side. What an earlier attempt has claimed is lost
  * with it; when its lease is over somebody else takes it on.
  */
-function attemptRunner(runner: TurnRunner, stores: AttemptStores, isRepeat: boolean): TurnRunner {
+function attemptRunner(runner: TurnRunner, stores: AttemptStores<Store>, isRepeat: boolean): TurnRunner {
   const within = (instanceId: string) => ({ store: stores.of(instanceId), isRepeat });
   return {
     hasRoom: () => !isRepeat && runner.hasRoom(),
@@ -43,7 +44,7 @@ function attemptRunner(runner: TurnRunner, stores: AttemptStores, isRepeat: bool
   };
 }
 
-function attemptOutbox(outbox: WebhookSender, stores: AttemptStores, ids: IdSource): WebhookSender {
+function attemptOutbox(outbox: WebhookSender, stores: AttemptStores<Store>, ids: IdSource): WebhookSender {
   return {
     ...outbox,
     redeliver: (tenantId, id) =>

@@ -1,11 +1,9 @@
-import type { Store } from './store.ts';
-
 /**
  * What the header Idempotency-Key needs (RULINGS B13). A request takes its key before it does anything, does everything
  * through the store of its attempt, and leaves its answer. An attempt that gets no answer (a crash, a lost database) is
- * made again under the same seed: what it has done already is told to it and not done twice.
+ * made again under the same seed: what it has done already is told to it and not done twice. `S` is the store itself.
  */
-export interface IdempotencyStore {
+export interface IdempotencyStore<S> {
   /** Takes a key. The same request again after a lost answer of the store, by its own `seed`, is the same attempt. */
   reserveKey(reservation: KeyReservation): Promise<ReservedKey>;
   /**
@@ -13,7 +11,7 @@ export interface IdempotencyStore {
    * transaction, together with all that was read before; a later attempt, which asks the same in the same order, is told
    * the same.
    */
-  openAttempt(attempt: KeyAttempt): Promise<AttemptStores>;
+  openAttempt(attempt: KeyAttempt): Promise<AttemptStores<S>>;
   /**
    * Keeps the answer for 24 hours. Of two attempts the first to end counts, so the answer may be another one; null when
    * the key is not this request's any more.
@@ -59,7 +57,7 @@ export interface KeptAnswer {
   readonly body: string | null;
 }
 
-export interface AttemptStores {
+export interface AttemptStores<S> {
   /** Calls that go side by side need scopes of their own, so that each is told what it was told before. */
-  of(scope: string): Store;
+  of(scope: string): S;
 }

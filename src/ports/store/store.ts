@@ -46,7 +46,7 @@ export interface Store
     LimitStore,
     WakeStore,
     ItemStore,
-    IdempotencyStore,
+    IdempotencyStore<Store>,
     OutboxStore,
     PluginStore,
     WorkerAdminStore,

@@ -28,7 +28,7 @@ export const step = (id: string, extra: JsonObject = {}): JsonObject => ({
   handler: 'noop',
   ...extra,
 });
-export const GATE = step('b', { wait_for_input: { prompt: 'Go on?' } });
+const GATE = step('b', { wait_for_input: { prompt: 'Go on?' } });
 
 export function sequenceBody(
   world: WriteWorld,
