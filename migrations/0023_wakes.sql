@@ -95,7 +95,7 @@ BEGIN
       SELECT 1 FROM stepwell.limit_waits w
       WHERE w.tenant_id = p_tenant AND w.kind = p_kind AND w.name = p_name AND w.instance_id = u.id AND w.until > v_now)
     ORDER BY u.position);
-  PERFORM stepwell.accept_wake(p_tenant, u.id, stepwell.uuid_v7(v_now), jsonb_build_object('timers', '[]'::jsonb,
+  PERFORM stepwell.accept_wake(p_tenant, u.id, stepwell.uuid_v7(v_now), jsonb_build_object('ends', '[]'::jsonb,
     'startAt', NULL, 'limit', jsonb_build_object('reason', p_kind, 'name', p_name)), v_now)
   FROM unnest(v_woken) AS u(id);
   DELETE FROM stepwell.limit_waits w

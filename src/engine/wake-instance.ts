@@ -58,7 +58,7 @@ function blockOf({ id, createdAt }: InstanceView, plan: Plan, node: string): str
 function wakeOf(timers: readonly Timer[]): Wake {
   const start = timers.find(({ reason }) => reason === 'start');
   return {
-    timers: timers.flatMap((timer) => {
+    ends: timers.flatMap((timer) => {
       if (timer.reason === 'start') return [];
       const { blockId, iteration, wakeAt } = timer;
       return [{ blockId, iteration, wakeAt }];

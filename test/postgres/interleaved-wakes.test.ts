@@ -87,7 +87,7 @@ describe('wakes of two sessions', () => {
     const turn = turnOf(claim, { frames: [write(frame({ leaf: waits }))], settle });
     await first.begin();
     await commitOne(first.store, turn);
-    const wake = { timers: [{ blockId: 'nap', iteration: '', wakeAt }], startAt: null, limit: null };
+    const wake = { ends: [{ blockId: 'nap', iteration: '', wakeAt }], startAt: null, limit: null };
     const target = { tenantId: TENANT, instanceId: claim.instanceId, factId: nextId() };
     const pending = second.store.wakeInstance({ ...target, wake });
     await second.untilBlocked();

@@ -13,7 +13,7 @@ export function operationsOfWakes(
   store: Store,
   held: Claim,
 ): readonly (readonly [string, () => Promise<unknown>])[] {
-  const wake = { timers: [], startAt: null, limit: null };
+  const wake = { ends: [], startAt: null, limit: null };
   const target = { tenantId: TENANT, instanceId: held.instanceId };
   const mail = { reason: 'rate_limit', name: 'mail' } as const;
   return [

@@ -116,7 +116,7 @@ export class Player {
     if (instanceId === null) return null;
     const nextFireAt = (await store.getInstance(null, instanceId))?.nextFireAt ?? 0;
     const startAt = act.startInMs === null ? null : nextFireAt + act.startInMs;
-    const wake = { timers: [], startAt, limit: null };
+    const wake = { ends: [], startAt, limit: null };
     return store.wakeInstance({ tenantId: null, instanceId, factId: this.ids.next(), wake });
   }
 

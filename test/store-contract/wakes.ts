@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 export function describeWakes(makeStore: MakeStore): void {
   const world = useWorld(makeStore);
   const timers = (wakeAt: number): Wake => ({
-    timers: [{ blockId: 'nap', iteration: '', wakeAt }],
+    ends: [{ blockId: 'nap', iteration: '', wakeAt }],
     startAt: null,
     limit: null,
   });
@@ -78,7 +78,7 @@ export function describeWakes(makeStore: MakeStore): void {
   it('starts a run that is held back only when it is held back until that instant', async () => {
     const at = (await world.now()) + HOUR;
     const id = await world.start({ nextFireAt: at });
-    const start = (startAt: number): Wake => ({ timers: [], startAt, limit: null });
+    const start = (startAt: number): Wake => ({ ends: [], startAt, limit: null });
     await wake(id, start(at + 1));
     expect(await world.view(id)).toMatchObject({ nextFireAt: at });
     await wake(id, start(at));
@@ -113,9 +113,7 @@ export function describeWakes(makeStore: MakeStore): void {
     const now = await world.now();
     for (const id of [...ids, other]) {
       const { inbox, instance } = await world.frontier(id);
-      expect(inbox.map(({ fact }) => fact)).toEqual([
-        { kind: 'wake', timers: [], startAt: null, limit: RATE },
-      ]);
+      expect(inbox.map(({ fact }) => fact)).toEqual([{ kind: 'wake', ends: [], startAt: null, limit: RATE }]);
       expect(instance).toMatchObject({ nextFireAt: now, dueAt: now });
     }
   });

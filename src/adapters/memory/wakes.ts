@@ -27,7 +27,7 @@ export function wakePart(run: Run): WakeStore {
           waits.remove(id);
           const row = findInstance(tx.db, tenantId, id);
           if (row === null || isTerminal(row.state) || until <= tx.t) return [];
-          acceptWake(tx, row, tx.newId(), { timers: [], startAt: null, limit });
+          acceptWake(tx, row, tx.newId(), { ends: [], startAt: null, limit });
           return [id];
         });
         return { woken, more: found.length === count };

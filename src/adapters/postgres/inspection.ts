@@ -10,7 +10,8 @@ import {
 import type { Json } from '../../core/json.ts';
 import { isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
-import { type StandingAnswer, answerOf, readStanding } from './rows.ts';
+import { type StandingAnswer, readStanding } from './listed-frames.ts';
+import { answerOf } from './rows.ts';
 
 const SURROUNDINGS = `
 SELECT json_build_object(

@@ -8,7 +8,8 @@ import type {
 } from '../../ports/store/reads.ts';
 import { call, isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
-import { type FrontierAnswer, type GatesAnswer, answerOf, readFrontier, readGates } from './rows.ts';
+import { type GatesAnswer, readGates } from './listed-frames.ts';
+import { type FrontierAnswer, answerOf, readFrontier } from './rows.ts';
 
 const READ_OUTPUTS = 'SELECT stepwell.read_outputs_v1($1, $2, $3::jsonb)';
 const READ_STATE = 'SELECT stepwell.read_state_v1($1, $2, $3::jsonb)';

@@ -2,7 +2,7 @@ import type { Frame, Leaf } from '../../core/run/frame.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { Denial, TakeAnswer, Taken } from '../../core/run/limits/takes.ts';
 import type { WorkerTask } from '../../ports/store/accept.ts';
-import type { Frontier, GateItem, InstanceView } from '../../ports/store/reads.ts';
+import type { Frontier, InstanceView } from '../../ports/store/reads.ts';
 import type { Claim, Fact, InboxRow, InstanceRecord, TurnVerdict } from '../../ports/store/turn.ts';
 import type { SqlRows } from './driver.ts';
 
@@ -115,12 +115,15 @@ export interface FrameAnswer {
   readonly f: StoredFrame;
 }
 
-function readFrames(root: StoredFrame | null, others: readonly FrameAnswer[] | null): readonly Frame[] {
+export function readFrames(
+  root: StoredFrame | null,
+  others: readonly FrameAnswer[] | null,
+): readonly Frame[] {
   const frames = (others ?? []).map(readFrame);
   return root === null ? frames : [readFrame({ b: '', n: -1, i: '', f: root }), ...frames];
 }
 
-function readFrame({ b, n, i, f }: FrameAnswer): Frame {
+export function readFrame({ b, n, i, f }: FrameAnswer): Frame {
   return {
     blockId: b,
     branch: n === -1 ? null : n,
@@ -275,31 +278,4 @@ export function readFrontier(answer: FrontierAnswer): Frontier {
     openTasks: answer.openTasks,
     now: answer.now,
   };
-}
-
-export interface StandingAnswer {
-  readonly id: string;
-  readonly root: StoredFrame | null;
-  readonly frames: readonly FrameAnswer[] | null;
-}
-
-export function readStanding({ id, root, frames }: StandingAnswer): readonly [string, readonly Frame[]] {
-  return [id, readFrames(root, frames)];
-}
-
-export interface GatesAnswer {
-  readonly total: number;
-  readonly items: readonly {
-    readonly instance: InstanceView;
-    readonly sequenceName: string;
-    readonly frame: FrameAnswer;
-  }[];
-}
-
-export function readGates(answer: GatesAnswer): {
-  readonly items: readonly GateItem[];
-  readonly total: number;
-} {
-  const items = answer.items.map((item) => ({ ...item, frame: readFrame(item.frame) }));
-  return { items, total: answer.total };
 }

@@ -118,7 +118,8 @@ export type Fact =
 
 /** What a wake is about. A timer that is not there any more has ended by itself: then nothing happens. */
 export interface Wake {
-  readonly timers: readonly TimerRef[];
+  /** Timers that end now. */
+  readonly ends: readonly TimerRef[];
   /** The start that a scheduled run was held back for; null: it is not about that. */
   readonly startAt: number | null;
   /** Leaves that this limit has denied look again; null: it is not about one. */

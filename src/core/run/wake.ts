@@ -69,7 +69,7 @@ export function applyWake(draft: Draft, wake: Wake): InboxDone['disposition'] {
     count += 1;
   }
   if (count > 0 && wake.limit === null) {
-    draft.note('wake', { timers: wake.timers.map((timer) => ({ ...timer })), start_at: wake.startAt });
+    draft.note('wake', { timers: wake.ends.map((timer) => ({ ...timer })), start_at: wake.startAt });
   }
   if (count > 0 && draft.state === 'scheduled') {
     draft.waitsForClaim = true;
@@ -85,11 +85,11 @@ function begins({ state, record }: Draft, { startAt }: Wake): boolean {
   );
 }
 
-function isMeant(draft: Draft, frame: Frame, { timers, limit }: Wake): boolean {
+function isMeant(draft: Draft, frame: Frame, { ends, limit }: Wake): boolean {
   if (frame.state !== 'open') return false;
   if (limit !== null && isDenied(draft, frame, limit)) return true;
-  const timer = timers.length === 0 ? null : timerOf(draft.plan, frame);
-  return timers.some(
+  const timer = ends.length === 0 ? null : timerOf(draft.plan, frame);
+  return ends.some(
     ({ blockId, iteration, wakeAt }) =>
       timer?.blockId === blockId && timer.iteration === iteration && timer.wakeAt === wakeAt,
   );
