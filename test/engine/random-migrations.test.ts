@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/core/json.ts';
 import { checkPromises } from '../../src/core/run/promises.ts';
 import type { MigrationPreview } from '../../src/core/run/reshape/preview.ts';
 import { isTerminal } from '../../src/core/run/states.ts';
@@ -10,6 +11,10 @@ import { TENANT, TestEngine } from './support/test-engine.ts';
 const RUNS = Number(process.env['STEPWELL_TEST_MIGRATIONS'] ?? 150);
 const SEED = Number(process.env['STEPWELL_TEST_SEED'] ?? 20_270_301);
 const HOUR_MS = 3_600_000;
+/** Each attempt leaves its traces once, also when its block goes and comes again. */
+const TRACED: JsonObject = {
+  interceptors: { before_step: { handler: 'trace' }, after_step: { handler: 'trace' } },
+};
 
 const failure = { ok: false as const, failure: { message: 'broken', retryable: false } };
 
@@ -67,8 +72,8 @@ async function playMigration(seed: number): Promise<'moved' | 'refused' | 'too_l
   const world = newWorld();
   const blocks = author.list(3, 4);
   const targetBlocks = mutated(blocks, author, 1 + roll.below(9));
-  const source = await world.publish(blocks).catch(() => null);
-  const target = await world.publish(targetBlocks).catch(() => null);
+  const source = await world.publish(blocks, TRACED).catch(() => null);
+  const target = await world.publish(targetBlocks, TRACED).catch(() => null);
   if (source === null || target === null) return 'invalid';
   const id = await world.start(source, { data: { items: [1, 2, 3], n: roll.below(3) } });
   await pass(world, roll.below(8) * 250, async () => isTerminal((await world.view(id)).state));

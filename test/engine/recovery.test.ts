@@ -3,6 +3,7 @@ import { parallel, step, steps } from './support/blocks.ts';
 import { LEASE_MS, SWEEP_MS } from './support/engine-process.ts';
 import { faultAt } from './support/fault-plans.ts';
 import type { Script } from './support/ledger.ts';
+import { verified } from './support/reshaping.ts';
 import { TENANT, TestEngine } from './support/test-engine.ts';
 
 const RECOVERY_MS = LEASE_MS + SWEEP_MS + 30_000;
@@ -66,6 +67,17 @@ describe('recovery after a crash (6.5)', () => {
     expect(ended.state).toBe('failed');
     expect(ended.failure).toMatchObject({ blockId: 'b', error: { code: 'MAX_RETRIES_EXCEEDED' } });
     expect(world.ledger.of('b')).toHaveLength(4);
+  });
+
+  it.each([
+    ['a branch', parallel('p', [step('b', 'poison')])],
+    ['a pass', { type: 'loop', id: 'l', condition: 'true', max_iterations: 2, body: [step('b', 'poison')] }],
+  ])('REC-3: a run that is given up in %s follows from its rows (RULINGS B2)', async (_name, block) => {
+    const world = poisonedWorld(100);
+    const id = await world.start(await world.publish([step('a', 'quick'), block]));
+    const ended = await world.untilEnded(id, 10 * RECOVERY_MS);
+    expect(ended.failure?.error).toMatchObject({ code: 'MAX_RETRIES_EXCEEDED' });
+    expect(await verified(world, id)).toEqual([]);
   });
 
   it('REC-3: a committed result sets the count back', async () => {

@@ -6,6 +6,7 @@ import type { Result } from '../result.ts';
 import type { Draft } from './draft.ts';
 import type { Dispatch } from './env.ts';
 import { cancelBelow } from './cancel-subtree.ts';
+import { setEnd } from './blocks/parallel.ts';
 import { type Frame, ROOT_KEY, frameKey } from './frame.ts';
 import { traceLate } from './interceptors/traces.ts';
 import type { Needs } from './knowledge.ts';
@@ -234,5 +235,9 @@ function failFrame(draft: Draft, key: string): void {
   const frame = draft.frames.get(key);
   if (frame === undefined) return;
   draft.put({ ...frame, state: 'failed' });
-  if (frame.detail.kind !== 'root' && !isJoined(frame)) addNodeRow(draft, frame, 'failed');
+  const { detail, branch } = frame;
+  if (detail.kind === 'branch' && branch !== null) {
+    setEnd(draft, placeOf(draft, frameKey({ ...frame, branch: null })), branch, 'failed');
+  }
+  if (detail.kind !== 'root' && !isJoined(frame)) addNodeRow(draft, frame, 'failed');
 }

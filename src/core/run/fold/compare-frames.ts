@@ -1,5 +1,5 @@
-import { canonicalJson, type Json } from '../../json.ts';
-import type { FailedLeaf, Frame, Leaf } from '../frame.ts';
+import { canonicalJson, type Json, type JsonObject } from '../../json.ts';
+import type { FailedLeaf, Frame, Leaf, SagaDetail, TryDetail } from '../frame.ts';
 import { frameKey } from '../frame.ts';
 import { type Plan, currentList, listsOf } from '../plan.ts';
 import { ranOf } from '../blocks/saga.ts';
@@ -40,7 +40,11 @@ export function differencesOf(
 function essenceOf({ plan, isCancelling }: Compared, frames: readonly Frame[]): ReadonlyMap<string, string> {
   const seen = withSeenEnds(plan, frames.map(withoutFlight));
   const told = silentFree(plan, withoutCutEnds(plan, withoutCutStates(seen)));
-  return new Map(told.map((frame) => [frameKey(frame), canonicalJson(essence(frame, isCancelling))]));
+  // What failed before a migration may be gone with its rows.
+  const tellsFailures = plan.shape?.wasMigrated !== true;
+  return new Map(
+    told.map((frame) => [frameKey(frame), canonicalJson(essence(frame, { isCancelling, tellsFailures }))]),
+  );
 }
 
 /** Only a failed leaf leaves a row. */
@@ -85,15 +89,21 @@ function isAtItsEnd(plan: Plan, frame: Frame): boolean {
   return frame.state !== 'failed' && frame.cursor >= currentList(plan, frame).length;
 }
 
-function essence({ cursor, state, leaf, detail }: Frame, isCancelling: boolean): Json {
-  const told = isCancelling ? drainingEssence(detail) : detailEssence(detail);
+interface Telling {
+  readonly isCancelling: boolean;
+  readonly tellsFailures: boolean;
+}
+
+function essence({ cursor, state, leaf, detail }: Frame, telling: Telling): Json {
+  const { isCancelling, tellsFailures } = telling;
+  const told = isCancelling ? drainingEssence(detail, tellsFailures) : detailEssence(detail, tellsFailures);
   const shown = isCancelling && state === 'cancelled' ? 'open' : state;
   return { cursor, state: shown, leaf: leaf === null ? null : leafEssence(leaf), detail: told };
 }
 
-function drainingEssence(detail: Frame['detail']): Json {
+function drainingEssence(detail: Frame['detail'], tellsFailures: boolean): Json {
   if (detail.kind === 'try_catch') return { kind: detail.kind, phase: detail.phase };
-  if (detail.kind !== 'parallel' && detail.kind !== 'race') return detailEssence(detail);
+  if (detail.kind !== 'parallel' && detail.kind !== 'race') return detailEssence(detail, tellsFailures);
   return { kind: detail.kind, ends: detail.ends.map((end) => (end === 'cancelled' ? null : end)) };
 }
 
@@ -105,7 +115,7 @@ function failureEssence({ message, retryable, code, details }: NonNullable<Leaf[
   return { message, retryable, code: code ?? null, details: details ?? null };
 }
 
-function detailEssence(detail: Frame['detail']): Json {
+function detailEssence(detail: Frame['detail'], tellsFailures: boolean): Json {
   switch (detail.kind) {
     case 'loop':
       return { kind: detail.kind, passes: detail.passes, inPass: detail.inPass };
@@ -121,14 +131,14 @@ function detailEssence(detail: Frame['detail']): Json {
       };
     }
     case 'try_catch': {
-      const { kind, phase, tryEnd, catchEnd, error } = detail;
-      return { kind, phase, tryEnd, catchEnd, error, failures: detail.failures.map(failedEssence) };
+      const { kind, phase, tryEnd, catchEnd } = detail;
+      return { kind, phase, tryEnd, catchEnd, ...(tellsFailures ? causeEssence(detail) : {}) };
     }
     case 'saga': {
-      const { kind, phase, step, done, failedStep, error, failedCompensations } = detail;
-      const failures = detail.failures.map(failedEssence);
+      const { kind, phase, step, done, failedStep, failedCompensations } = detail;
       const ran = phase === 'forward' ? ranOf(detail) : [];
-      return { kind, phase, step, done, ran, failedStep, error, failures, failedCompensations };
+      const cause = tellsFailures ? causeEssence(detail) : {};
+      return { kind, phase, step, done, ran, failedStep, failedCompensations, ...cause };
     }
     case 'fan_out':
     case 'item':
@@ -142,6 +152,10 @@ function detailEssence(detail: Frame['detail']): Json {
     case 'race':
       return { ...detail };
   }
+}
+
+function causeEssence({ error, failures }: TryDetail | SagaDetail): JsonObject {
+  return { error, failures: failures.map(failedEssence) };
 }
 
 function failedEssence({ blockId, iteration, attempt, failure }: FailedLeaf): Json {

@@ -1,4 +1,5 @@
 import type { Block } from '../../definition/document.ts';
+import { member } from '../../json.ts';
 import type { Leaf } from '../frame.ts';
 import { freshLeaf } from '../leaf/fresh-leaf.ts';
 import { standIn } from '../run-order.ts';
@@ -32,7 +33,7 @@ function foldBlock(fold: Fold, block: Block, iteration: string): BlockFold {
   const word = end === undefined ? null : endWord(end);
   if (word === 'completed' || word === 'skipped') return OVER;
   if (end !== undefined && isPassedOver(end)) return OVER;
-  if (block.type !== 'step' && block.type !== 'sub_sequence') {
+  if (block.type !== 'step' && block.type !== 'sub_sequence' && !(end !== undefined && isGivenUp(end))) {
     const entered = end !== undefined || fold.records.isTouched(block.id, iteration);
     return entered ? foldComposite(fold, block, iteration, end) : PENDING;
   }
@@ -40,6 +41,14 @@ function foldBlock(fold: Fold, block: Block, iteration: string): BlockFold {
     return { state: 'failed', leaf: failedLeaf(end), frames: [] };
   }
   return word === 'cancelled' ? { state: 'cancelled', leaf: null, frames: [] } : PENDING;
+}
+
+/**
+ * A run may be given up at a block that has stored no list of its own yet: that then carries the failure as a leaf does
+ * ([REC-3]). A composite that fails by itself says in its row what it had decided.
+ */
+function isGivenUp({ output }: HistoryRow): boolean {
+  return member(output, 'error') !== undefined && member(output, 'decision') === undefined;
 }
 
 function failedLeaf(row: HistoryRow): Leaf {

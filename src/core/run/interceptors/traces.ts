@@ -138,6 +138,11 @@ function stepTrace(when: 'before' | 'after', interceptor: Interceptor, of: Attem
   };
 }
 
+/** What the rows of the traces of a step are called. */
+export function tracesOf(blockId: string): readonly string[] {
+  return ['before', 'after'].map((when) => `_interceptor:${when}:${blockId}`);
+}
+
 /** [INT-3]. */
 export function traceSignal(draft: Draft, { fact }: InboxRow): void {
   const interceptor = draft.plan.document.interceptors?.on_signal;

@@ -1,7 +1,7 @@
 import { cancelLeaf } from '../cancel-subtree.ts';
 import type { Draft } from '../draft.ts';
 import { type Frame, ROOT_KEY, frameKey } from '../frame.ts';
-import { tracedApart } from '../interceptors/traces.ts';
+import { tracedApart, tracesOf } from '../interceptors/traces.ts';
 import type { RowKind } from '../output-row.ts';
 import { type Plan, currentList } from '../plan.ts';
 import { mapFrames } from './map-frames.ts';
@@ -72,5 +72,11 @@ function withoutPoll(frame: Frame): Frame {
 function forgetEarlierLife(draft: Draft, { plan, same }: Mapping): void {
   const blockIds = plan.inOrder.flatMap(({ block }) => (same.has(block.id) ? [] : [block.id]));
   if (blockIds.length === 0) return;
-  draft.supersede({ blockIds, kinds: ROW_KINDS, iteration: null, keepLatest: false });
+  const traces = blockIds.flatMap(tracesOf);
+  draft.supersede({
+    blockIds: [...blockIds, ...traces],
+    kinds: ROW_KINDS,
+    iteration: null,
+    keepLatest: false,
+  });
 }
