@@ -52,7 +52,7 @@ export async function throughRecords(journey: Journey): Promise<void> {
     if (made === null) return;
     for (const member of members)
       expectSame(journey, `${member} of ${path}`, made[member], body[member] ?? null);
-    const id = made.id ?? made.slug;
+    const id = made.id ?? made.name;
     const read = await call(journey, 'GET', `${path}/${name(id)}`);
     if (read === null) return complain(journey, `${path}/${id} is not there`);
     for (const member of members)
@@ -67,6 +67,8 @@ export async function throughRecords(journey: Journey): Promise<void> {
   ]);
   await keep('/credentials', { ...own, id: text, name: 'n', value: 'v' }, ['id']);
   await keep('/pools', { ...own, name: text }, ['name']);
+  const plugin = { ...own, name: text, plugin_type: 'wasm', source: 'x', description: text, config: kept };
+  await keep('/plugins', plugin, ['name', 'description', 'config']);
   const rule = { ...own, handler_name: text, queue_override: text, match_queue: text };
   await keep('/routing-rules', rule, ['handler_name', 'queue_override']);
   const event = { event_name: text, producer_event_id: text, correlation_key: text, payload: kept };

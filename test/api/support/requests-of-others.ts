@@ -6,6 +6,7 @@ import {
   event,
   made,
   openTask,
+  plugin,
   pool,
   resource,
   schedule,
@@ -108,6 +109,14 @@ export const REQUESTS_OF_OTHERS: Readonly<Record<string, Make>> = {
     return {
       path: `${path}/${await made(world, path, resource(world))}`,
       body: { name: 'x', weight: 3, enabled: false },
+    };
+  },
+  'POST /plugins': (world) => ({ path: '/plugins', body: plugin(world) }),
+  'PATCH /plugins/{name}': async (world) => {
+    const { name } = await world.call('POST', '/plugins', plugin(world));
+    return {
+      path: `/plugins/${name}`,
+      body: { source: 'x', config: { c: 'x' }, description: 'x', enabled: false },
     };
   },
   'POST /triggers': async (world) => ({ path: '/triggers', body: await trigger(world) }),

@@ -121,6 +121,10 @@ export const event = (world: WriteWorld): JsonObject => ({
   ...{ tenant_id: TENANT, event_name: 'e', producer_event_id: `p-${world.unique()}`, correlation_key: 'c' },
   payload: { paid: true },
 });
+export const plugin = (world: WriteWorld): JsonObject => ({
+  ...{ tenant_id: TENANT, name: `p-${world.unique()}`, plugin_type: 'wasm', source: 'x', description: 'd' },
+  config: { c: 'x' },
+});
 export async function schedule(world: WriteWorld): Promise<JsonObject> {
   const cron = {
     cron_expr: '0 9 1 1 *',
