@@ -1,4 +1,4 @@
-import { defineHandler, StepError } from 'stepwell';
+import { defineHandler, StepError } from 'stepwell/handler';
 import * as z from 'zod';
 import { DESK } from './desk.ts';
 

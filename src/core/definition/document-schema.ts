@@ -4,9 +4,6 @@ import { isJsonArray, isJsonObject, jsonObject, member } from '../json.ts';
 import { SequenceDocument } from './document.ts';
 import { JsonValue } from './scalars.ts';
 
-/** What is left of the exporter's object when it has gone through text. */
-const PlainObject = z.record(z.string(), JsonValue);
-
 /**
  * JSON Schema (draft 2020-12) of a sequence document as authors may send it: defaults may be left out, optional members
  * may be null, and both spellings of the A/B split are known. It says what the shape is; limits that need a look at the
@@ -25,7 +22,9 @@ export function sequenceJsonSchema(): JsonObject {
       }
     },
   });
-  const json = PlainObject.parse(JSON.parse(JSON.stringify(schema)));
+  // What is left of the exporter's object when it has gone through text. Made here, so that who imports only something else
+  // of the package gets no schema library.
+  const json = z.record(z.string(), JsonValue).parse(JSON.parse(JSON.stringify(schema)));
   return { ...allowNulls(json), title: 'Stepwell sequence', description: 'One version of a workflow.' };
 }
 

@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
  *     node evaluate.mjs '{"root": …, "platform": …, "variants": [{"stage": …, "edits": [{"file", "find", "replace"}]}]}'
  *
  * `edits` change sources while they are read, which plants mistakes. With `artifacts` the functions are really bundled, into
- * that folder, else they are not looked at.
+ * a folder there for each variant, named by its number; else they are not looked at.
  */
 const { root, platform, artifacts = null, variants } = JSON.parse(process.argv[2]);
 const platformRequire = createRequire(join(platform, 'package.json'));
@@ -23,6 +23,8 @@ const work = join(platform, `.evaluate-${process.pid}`);
 mkdirSync(work, { recursive: true });
 
 const builds = [];
+/** Number of the variant that is being evaluated. */
+let current = 0;
 const server = createServer(async (request, response) => {
   let body = '';
   for await (const chunk of request) body += chunk;
@@ -55,7 +57,7 @@ async function answer(method, args) {
 async function buildFunction({ functionID, handler, properties }) {
   const source = handler.replace(/\.[^.]+$/, '.ts');
   const exported = handler.split('.').pop();
-  const out = join(artifacts ?? work, functionID);
+  const out = join(artifacts === null ? work : join(artifacts, String(current)), functionID);
   mkdirSync(out, { recursive: true });
   builds.push({ functionID, handler, properties });
   const file = basename(source, '.ts');
@@ -80,7 +82,7 @@ async function buildFunction({ functionID, handler, properties }) {
       logLevel: 'error',
     });
     // What each file is made of, for those who look at the bundles.
-    writeFileSync(join(artifacts, `${functionID}.json`), JSON.stringify(metafile.outputs));
+    writeFileSync(`${out}.json`, JSON.stringify(metafile.outputs));
   }
   return { handler: `${file}.${exported}`, out, errors: [], sourcemaps: [] };
 }
@@ -185,6 +187,7 @@ async function appOf(stage, edits) {
 
 async function evaluate({ stage, edits = [] }, index) {
   resources = [];
+  current = index;
   const app = await appOf(stage, edits);
   await pulumi.runtime.setMocks({ newResource, call }, app.name, stage, false);
   const outfile = join(work, `run-${index}.mjs`);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -18,31 +18,43 @@ export interface AwsProject {
   readonly evaluated: Evaluated;
   /** Folder with the bundle of a function. */
   readonly bundleOf: (name: FunctionName) => string;
+  /** The same, around one small handler instead of those of the template: what Stepwell itself brings along. */
+  readonly ownBundleOf: (name: FunctionName) => string;
   remove(): void;
 }
+
+const SMALL_HANDLERS =
+  "import { defineHandler } from 'stepwell/handler';\nexport const hello = defineHandler('hello', {}, () => 1);\n";
+const SMALL = { file: 'sst.config.ts', find: './handlers.ts', replace: './small.ts' };
 
 export async function bundleProject(): Promise<AwsProject> {
   const folder = mkdtempSync(join(tmpdir(), 'stepwell-aws-'));
   try {
     cpSync(join(ROOT, 'examples/deploy-aws'), folder, { recursive: true });
+    writeFileSync(join(folder, 'small.ts'), SMALL_HANDLERS);
     await installPackage(folder);
     const artifacts = join(folder, 'bundles');
     const [evaluated] = await evaluate({
       root: folder,
       artifacts,
       secrets: { WorkflowsDatabaseUrl: 'postgres://database.example.com/app', WorkflowsApiKey: 'root-key' },
-      variants: [{ stage: 'test' }],
+      variants: [{ stage: 'test' }, { stage: 'small', edits: [SMALL] }],
     });
     if (evaluated === undefined) throw new Error('the configuration was not evaluated');
     return {
       evaluated,
-      bundleOf: (name) => join(artifacts, functionOf(evaluated, name).resourceName.replace(/Function$/, '')),
+      bundleOf: (name) => join(artifacts, '0', folderOf(evaluated, name)),
+      ownBundleOf: (name) => join(artifacts, '1', folderOf(evaluated, name)),
       remove: () => rmSync(folder, { recursive: true, force: true }),
     };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
+}
+
+function folderOf(evaluated: Evaluated, name: FunctionName): string {
+  return functionOf(evaluated, name).resourceName.replace(/Function$/, '');
 }
 
 /** All functions of the project, around queues with the settings that were registered for them. */
