@@ -53,6 +53,13 @@ export function describeIdempotency(makeStore: MakeStore): void {
     expect(await reserve({ seed })).toEqual({ status: 'taken', seed, number: 1 });
   });
 
+  it('the requests of a process that is gone may be made again at once (RULINGS B18)', async () => {
+    const first = await take();
+    expect(await world.store.voidAllLeases()).toBe(0);
+    expect(await reserve({ fingerprint: 'print-2' })).toEqual({ status: 'mismatch' });
+    expect(await take()).toEqual({ ...first, number: 2 });
+  });
+
   it('tenants have keys of their own, and so have callers of none', async () => {
     for (const tenantId of [TENANT, 'other', '']) {
       expect(await reserve({ tenantId })).toMatchObject({ status: 'taken', number: 1 });

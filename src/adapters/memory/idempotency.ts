@@ -71,6 +71,13 @@ function release(tx: Tx, attempt: KeyAttempt): void {
   tx.db.requestKeys.put(keyOf(attempt), { ...row, leaseUntil: null });
 }
 
+/** Requests of a process that is gone may be made again at once. */
+export function endKeyLeases(tx: Tx): void {
+  for (const [key, row] of tx.db.requestKeys.entries()) {
+    if (row.leaseUntil !== null) tx.db.requestKeys.put(key, { ...row, leaseUntil: tx.t });
+  }
+}
+
 function expectOpen(tx: Tx, attempt: KeyAttempt): void {
   const row = rowOf(tx, attempt);
   if (row === null || row.answer !== null) {

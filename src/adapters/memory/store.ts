@@ -18,7 +18,7 @@ import { announceHandlers, listLiveHandlers } from './handler-names.ts';
 import { limitPart } from './limit-store.ts';
 import { instanceListPart } from './instance-lists.ts';
 import { listUpcoming, nextWake, peekInbox, releaseLeases, renewLeases, voidAllLeases } from './leases.ts';
-import { idempotencyPart } from './idempotency.ts';
+import { endKeyLeases, idempotencyPart } from './idempotency.ts';
 import { inspectionPart } from './inspection.ts';
 import { itemPart } from './items.ts';
 import { manyInstancesPart } from './many-instances.ts';
@@ -33,7 +33,8 @@ import { schedulePart } from './schedules.ts';
 import { sessionPart } from './sessions.ts';
 import { FullPlan, KnownKey, removeExpired, start } from './start.ts';
 import * as shape from './shape.ts';
-import { heartbeatTask, pollTasks, releaseSilentTasks, reportTask } from './tasks.ts';
+import { releaseSilentTasks } from './silent-tasks.ts';
+import { heartbeatTask, pollTasks, reportTask } from './tasks.ts';
 import { wakePart } from './wakes.ts';
 import { workerAdminPart } from './worker-admin.ts';
 
@@ -99,7 +100,11 @@ function turnPart(run: Run): TurnStore {
     commit: (turns) => run((tx) => commitTurns(tx, turns)),
     renewLeases: (leases, leaseMs) => run((tx) => renewLeases(tx, leases, leaseMs)),
     releaseLeases: (leases) => run((tx) => releaseLeases(tx, leases)),
-    voidAllLeases: () => run(voidAllLeases),
+    voidAllLeases: () =>
+      run((tx) => {
+        endKeyLeases(tx);
+        return voidAllLeases(tx);
+      }),
     peekInbox: (leases) => run((tx) => peekInbox(tx, leases)),
     nextWake: () => run(nextWake),
     listUpcoming: (request) => run((tx) => listUpcoming(tx, request)),
