@@ -8,9 +8,10 @@ export const SCHEDULE_ID = '0190bbbb-0000-7000-8000-000000000000';
 export const FILL = `
 INSERT INTO stepwell.task_instances (id, sequence_id, run_id, created_at, priority, tenant_id, namespace, timezone, state,
   next_fire_at, due_at, updated_at, progress_at, metadata)
-SELECT gen_random_uuid(), ('0190aaaa-0000-7000-8000-00000000000' || n % 5)::uuid, gen_random_uuid(), now(), n % 3, 'big-' || n % 5, 'n', 'UTC',
+SELECT gen_random_uuid(), ('0190aaaa-0000-7000-8000-00000000000' || n % 5)::uuid, gen_random_uuid(), date_trunc('milliseconds', now()), n % 3, 'big-' || n % 5, 'n', 'UTC',
   CASE WHEN n % 4 = 0 THEN 'completed' ELSE 'scheduled' END, now(),
-  CASE WHEN n % 4 = 0 THEN NULL ELSE now() - interval '1 s' * (n % 1000) END, now(), now(), jsonb_build_object('n', n::text)
+  CASE WHEN n % 4 = 0 THEN NULL ELSE now() - interval '1 s' * (n % 1000) END,
+  date_trunc('milliseconds', now()), now(), jsonb_build_object('n', n::text)
 FROM generate_series(1, ${ROWS}) n;
 INSERT INTO stepwell.block_outputs (id, instance_id, rev, created_at, run_no, ordinal, attempt, output_size, tenant_id, block_id,
   iteration, kind, output)

@@ -173,6 +173,57 @@ describe('operations on large tables', () => {
     expect(broken).toEqual([]);
   });
 
+  it('list and count instances by metadata that more have than are looked up', async () => {
+    const session = await sessions.open();
+    const metadata = [['cron_schedule_id', SCHEDULE_ID]] as const;
+    const query = { namespace: null, sequenceId: null, states: [], metadata, limit: 20, offset: 0 };
+    for (const tenantId of ['big-1', null]) {
+      for (const order of ['updated', 'created'] as const) {
+        const rows = await session.store.listInstances({ ...query, tenantId, order });
+        expect(rows.map(({ tenantId: owner, state }) => `${owner} ${state}`)).toEqual(
+          Array.from({ length: 20 }, () => 'big-1 completed'),
+        );
+      }
+      const counts = await session.store.countInstances({ ...query, tenantId }, 10_000);
+      expect(counts).toMatchObject({ completed: 2_500, scheduled: 0 });
+    }
+    const found = await session.store.findInstances({ ...query, tenantId: 'big-1' }, 30);
+    expect(found).toHaveLength(30);
+  });
+
+  it('give the same pages of instances whichever way they find them', async () => {
+    const session = await sessions.open();
+    const base = {
+      tenantId: 'big-1',
+      namespace: null,
+      sequenceId: null,
+      states: [],
+      metadata: [],
+      offset: 0,
+    };
+    const idsOf = async (query: Partial<ListInstancesQuery>): Promise<readonly string[]> =>
+      (await session.store.listInstances({ ...base, limit: 30, ...query })).map(({ id }) => id);
+    // All of them, of which one state is sorted and the other walked.
+    const everything = [
+      { sequenceId: FILLED_SEQUENCE_ID },
+      { createdAfter: 0, createdBefore: 4_102_444_800_000 },
+    ];
+    for (const order of ['updated', 'created'] as const) {
+      const plain = await idsOf({ order });
+      const tenth = await session.store.listInstances({ ...base, order, limit: 1, offset: 9 });
+      const [last] = tenth;
+      const after = {
+        at: (order === 'created' ? last?.createdAt : last?.updatedAt) ?? 0,
+        id: last?.id ?? '',
+      };
+      for (const filter of everything) {
+        expect(await idsOf({ order, ...filter })).toEqual(plain);
+        expect(await idsOf({ order, ...filter, limit: 20, after })).toEqual(plain.slice(10));
+        expect(await idsOf({ order, ...filter, limit: 20, offset: 10 })).toEqual(plain.slice(10));
+      }
+    }
+  });
+
   it('give each tenant its share of a claim, whatever the backlog of the others (RULINGS A30)', async () => {
     const session = await sessions.open();
     for (let index = 0; index < 3; index += 1)
