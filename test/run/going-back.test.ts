@@ -1,7 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/core/run/plan.ts';
 import { checkInjection } from '../../src/core/run/reshape/check-injection.ts';
-import { forEach, loop, parallel, pure, race, saga, sleep, step, task, tryCatch } from './support/blocks.ts';
+import {
+  forEach,
+  loop,
+  parallel,
+  pure,
+  race,
+  saga,
+  scope,
+  sleep,
+  step,
+  task,
+  tryCatch,
+} from './support/blocks.ts';
 import { type Played, goOn, play, playOnce } from './support/play.ts';
 import { resumeNow } from './support/resume.ts';
 import {
@@ -95,6 +107,20 @@ describe('the rows of a for_each that outlives failures', () => {
     expect(run.state).toBe('completed');
     const left = ['a@f:1/l:1/g:1', 'a@f:1/l:1/g:2', 'a@f:0/l:1/g:1', 'a@f:0/l:1/g:2'];
     expect(calledBy(run, 2).slice(0, 5)).toEqual([...left, 'a@f:2/l:0/g:0']);
+  });
+});
+
+describe('the rows of a parallel that ends early', () => {
+  it.each([
+    ['a scope', scope('s', [step('b')])],
+    ['a loop', loop('s', [step('b')])],
+    ['a parallel', parallel('s', [[step('b')]])],
+  ])('say that a branch was cut in which %s had just failed (RULINGS B2, B25)', async (_name, block) => {
+    const bad = fails('no', { takesMs: 10 });
+    const caught = tryCatch('t', [parallel('p', [[step('a')], [block]], { fail_fast: true })], [task('w')]);
+    const run = await playOnce({ blocks: [caught], on: { a: bad, b: bad, w: ok() } });
+    expect(run.state).toBe('completed');
+    expect(run.tree).toMatchObject({ p: 'failed', a: 'failed', b: 'failed' });
   });
 });
 

@@ -3,6 +3,7 @@ import { member } from '../../json.ts';
 import type { Frame, FrameDetail } from '../frame.ts';
 import { fansOut } from '../blocks/items.ts';
 import { passPath } from '../plan.ts';
+import { inRunOrder } from '../run-order.ts';
 import { foldFanOut } from './fold-fan-out.ts';
 import { foldSaga } from './fold-saga.ts';
 import { foldTryCatch } from './fold-try-catch.ts';
@@ -11,6 +12,7 @@ import {
   type BlockFold,
   type Entered,
   type Fold,
+  type ListFold,
   UNTOUCHED,
   failureIn,
   frameOf,
@@ -82,7 +84,10 @@ function foldJoin(fold: Fold, of: Entered<ParallelBlock | RaceBlock>): BlockFold
   const state = stateOf(of.end, null);
   const lists = block.branches.map((branch) => fold.list(branch, iteration));
   // A branch that did not come to an end of its own was cancelled with the block.
-  const ends = lists.map((list) => list.end ?? (state === 'open' ? null : 'cancelled'));
+  const ends = lists.map((list, branch) => {
+    if (state === 'open') return list.end;
+    return list.end === null || isUnseen(fold, of, branch, list) ? 'cancelled' : list.end;
+  });
   const join = frameOf(fold, of, { kind: block.type, ends }, { list: UNTOUCHED, state });
   const branches = lists.flatMap((list, branch): readonly Frame[] => {
     const end = ends[branch] ?? null;
@@ -91,6 +96,22 @@ function foldJoin(fold: Fold, of: Entered<ParallelBlock | RaceBlock>): BlockFold
     return [{ ...own, branch }, ...list.below];
   });
   return { state, leaf: null, frames: [join, ...branches] };
+}
+
+/**
+ * Something in the branch had just failed when another one decided about the block: the composite around it did not come
+ * to say that it had failed, so it was cancelled.
+ */
+function isUnseen(
+  fold: Fold,
+  of: Entered<ParallelBlock | RaceBlock>,
+  branch: number,
+  list: ListFold,
+): boolean {
+  const block = inRunOrder(of.block.branches[branch] ?? [], list.order ?? undefined)[list.cursor];
+  return (
+    list.end === 'failed' && block !== undefined && fold.records.endOf(block.id, of.iteration) === undefined
+  );
 }
 
 /** A loop or a plain for_each: the counter says how many passes are over, the rows of the next one that it was begun. */
