@@ -103,7 +103,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     tenant,
     sequences,
-    instances: instanceCalls(send, { ids, tenant, sequences }),
+    instances: instanceCalls(send, { ids, tenant }),
     approvals: {
       list: (filter = {}, call = {}) =>
         send({ method: 'GET', path: '/approvals', query: { ...filter }, idempotent: true }, call),

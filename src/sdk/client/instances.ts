@@ -4,7 +4,7 @@ import { inspectionCalls } from './inspection.ts';
 import { instanceLists } from './instance-lists.ts';
 import type { CallOptions, Send } from './send.ts';
 import { segment } from './send.ts';
-import type { SequenceTarget, Sequences } from './sequences.ts';
+import type { SequenceTarget } from './sequences.ts';
 import type {
   Artifacts,
   AuditEntry,
@@ -53,18 +53,12 @@ const ENGINE_SIGNALS = new Set(['pause', 'resume', 'cancel', 'update_context']);
 
 export type Instances = ReturnType<typeof instanceCalls>;
 
-export function instanceCalls(
-  send: Send,
-  parts: { readonly ids: IdSource; readonly tenant: string | null; readonly sequences: Sequences },
-) {
-  const start = async (request: StartRequest, options: CallOptions): Promise<StartInput> => {
-    const { sequence_id, sequence_name, version, ...rest } = request;
-    const scope = { tenant_id: parts.tenant ?? '', namespace: 'default', ...rest };
-    if (sequence_id !== undefined) return { ...scope, sequence_id };
-    const name = { namespace: scope.namespace, name: sequence_name, version, tenant_id: scope.tenant_id };
-    const { id } = await parts.sequences.find(name, options);
-    return { ...scope, sequence_id: id };
-  };
+export function instanceCalls(send: Send, parts: { readonly ids: IdSource; readonly tenant: string | null }) {
+  const filledIn = (request: StartRequest): StartInput => ({
+    tenant_id: parts.tenant ?? '',
+    namespace: 'default',
+    ...request,
+  });
   const signal = (id: string, { type, payload = null, signal_id }: NewSignal, options: CallOptions = {}) => {
     const body = {
       signal_type: ENGINE_SIGNALS.has(type) ? type : { custom: type.replace(/^custom:/, '') },
@@ -76,19 +70,17 @@ export function instanceCalls(
   };
   return {
     /** Starts an instance; see `StartRequest`. */
-    start: async (request: StartRequest, options: CallOptions = {}) => {
-      const body = await start(request, options);
+    start: (request: StartRequest, options: CallOptions = {}) => {
+      const body = filledIn(request);
       const idempotent = (body.idempotency_key ?? '') === '' ? 'by_key' : true;
       return send<Started>({ method: 'POST', path: '/instances', body, idempotent }, options);
     },
     /** Starts up to 10,000 instances, all or none. A known idempotency key refuses them all. */
-    startBatch: async (requests: readonly StartRequest[], options: CallOptions = {}) => {
-      const instances: StartInput[] = [];
-      for (const request of requests) instances.push(await start(request, options));
+    startBatch: (requests: readonly StartRequest[], options: CallOptions = {}) => {
       const call = {
         method: 'POST',
         path: '/instances/batch',
-        body: { instances },
+        body: { instances: requests.map(filledIn) },
         idempotent: 'by_key',
       } as const;
       return send<StartedBatch>(call, options);
