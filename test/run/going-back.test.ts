@@ -144,6 +144,20 @@ describe('going back during a pause', () => {
     expect(calledBy(run, 2)).toEqual(['w@f:0', 'w@f:1']);
   });
 
+  it('opens no item again that is in flight beside the one it goes back to (RULINGS B25) [OP-5]', async () => {
+    const { world } = await playOnce({
+      blocks: pausable([forEach('f', 'ys', [task('w')], { concurrency: 2 })]),
+      data: { ys: [1, 2, 3] },
+      on: { w: byPass(reported(100), reported(1000), reported(1000)) },
+      events: [signal(150, 'pause')],
+      untilMs: 200,
+    });
+    expect(await resumeNow(world, { block: 'w', iteration: 'f:1' })).toBeNull();
+    const run = await goOn(world);
+    expect(run.state).toBe('completed');
+    expect(calledBy(run, 2)).toEqual(['w@f:1']);
+  });
+
   it('is refused for an item whose rows are not kept, and says so (20.2) [EACH-7]', async () => {
     const each = forEach('f', 'ys', [step('a'), task('b')], { concurrency: 2, retain_iterations: 1 });
     const { world } = await playOnce({

@@ -1,6 +1,7 @@
 import { releaseWait } from '../cancel-subtree.ts';
 import type { Draft } from '../draft.ts';
 import { type Frame, frameKey } from '../frame.ts';
+import { indexOf } from '../item-frames.ts';
 import { isInsideFrame } from '../place.ts';
 import { currentList, isJoin } from '../plan.ts';
 import type { StandsAt } from './stand-at.ts';
@@ -23,7 +24,17 @@ export function overlay(draft: Draft, { target, frames, isAhead }: StandsAt): Ov
     heads.some((head) => frameKey(head) === frameKey(frame) || isInsideFrame(draft, frame, head));
   const flight = new Map([...draft.frames].filter(([, frame]) => isInFlight(frame)));
   const folded = [...frames].filter(([, frame]) => !isInFlight(frame));
-  return { frames: new Map([...folded, ...flight]), flight };
+  const owners = folded.map(([key, frame]) => [key, openedUpTo(frame, heads)] as const);
+  return { frames: new Map([...owners, ...flight]), flight };
+}
+
+/** Items in flight have been opened, although no row may say so. */
+function openedUpTo(owner: Frame, heads: readonly Frame[]): Frame {
+  const { detail, blockId, iteration } = owner;
+  if (detail.kind !== 'fan_out') return owner;
+  const open = heads.filter((head) => head.blockId === blockId && head.iteration === iteration);
+  const next = Math.max(detail.next, ...open.map((item) => indexOf(item) + 1));
+  return { ...owner, detail: { ...detail, next } };
 }
 
 /**
