@@ -26,6 +26,7 @@ const main = defineCommand({
     verify: () => import('./commands/verify.ts').then((module) => module.default),
     settings: () => import('./commands/settings.ts').then((module) => module.default),
     doctor: () => import('./commands/doctor.ts').then((module) => module.default),
+    cost: () => import('./commands/cost.ts').then((module) => module.default),
     template: () => import('./commands/template.ts').then((module) => module.default),
   },
 });
