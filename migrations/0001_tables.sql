@@ -261,6 +261,8 @@ CREATE TABLE stepwell.worker_tasks (
   idempotency_key text NOT NULL,
   -- Of a cleanup hook: it outlives the end of its instance ([HOOK-2]).
   of_hook boolean NOT NULL DEFAULT false,
+  -- Is not offered again when its worker falls silent ([CON-6], RULINGS A20).
+  at_most_once boolean NOT NULL DEFAULT false,
   state text NOT NULL DEFAULT 'pending',
   closed_by text,
   worker_id text COLLATE "C",
@@ -278,7 +280,7 @@ CREATE TABLE stepwell.worker_tasks (
   completed_at timestamptz,
   CONSTRAINT worker_tasks_pkey PRIMARY KEY (id),
   CONSTRAINT worker_tasks_state_check CHECK (state IN ('pending', 'claimed', 'completed', 'failed')),
-  CONSTRAINT worker_tasks_closed_by_check CHECK (closed_by IN ('cancelled', 'timed_out')),
+  CONSTRAINT worker_tasks_closed_by_check CHECK (closed_by IN ('cancelled', 'timed_out', 'silent')),
   CONSTRAINT worker_tasks_claim_check CHECK (state <> 'claimed' OR worker_id IS NOT NULL)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
 

@@ -226,12 +226,12 @@ BEGIN
   END IF;
   IF p_more ? 'tasksCreated' THEN
     INSERT INTO stepwell.worker_tasks (id, tenant_id, namespace, instance_id, block_id, iteration, handler_name, queue_name, params,
-      context, attempt, timeout_ms, idempotency_key, of_hook, checkpoint, checkpoint_seq, created_at)
+      context, attempt, timeout_ms, idempotency_key, of_hook, at_most_once, checkpoint, checkpoint_seq, created_at)
     SELECT (c.v ->> 'id')::uuid, t.tenant_id,
       (SELECT i.namespace FROM stepwell.task_instances i WHERE i.id = t.instance_id),
       t.instance_id, c.v ->> 'blockId', c.v ->> 'iteration', c.v ->> 'handlerName',
       stepwell.routed_queue(t.tenant_id, c.v ->> 'handlerName', c.v ->> 'queueName'), c.v -> 'params', c.v -> 'context', (c.v ->> 'attempt')::integer,
-      (c.v ->> 'timeoutMs')::bigint, c.v ->> 'idempotencyKey', c.v ? 'ofHook', previous.checkpoint, coalesce(previous.checkpoint_seq, 0),
+      (c.v ->> 'timeoutMs')::bigint, c.v ->> 'idempotencyKey', c.v ? 'ofHook', c.v ? 'atMostOnce', previous.checkpoint, coalesce(previous.checkpoint_seq, 0),
       t.at
     FROM jsonb_array_elements(p_more -> 'tasksCreated') AS c(v)
     JOIN unnest(a) AS t ON t.i = (c.v ->> 'i')::integer

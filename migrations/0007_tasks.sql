@@ -208,27 +208,68 @@ BEGIN
     FROM stepwell.worker_tasks w WHERE w.id = ANY (v_ids));
 END $$;
 
+-- Claims of steps that must not be done twice, whose worker fell silent, are not given out again: nobody knows what became
+-- of them, and the run is told so ([CON-6], RULINGS A20, B10). What somebody else holds right now waits for the next look.
+CREATE FUNCTION stepwell.give_up_silent_tasks(p_since timestamptz, p_now timestamptz, p_limit integer) RETURNS integer
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  v_instances uuid[];
+  w stepwell.worker_tasks;
+  v_outcome jsonb := jsonb_build_object('ok', false, 'message', 'the worker fell silent', 'retryable', false,
+    'code', 'UNKNOWN_OUTCOME', 'silent', true);
+  v_count integer := 0;
+BEGIN
+  v_instances := ARRAY(
+    SELECT s.instance_id FROM stepwell.worker_tasks s
+    WHERE s.state = 'claimed' AND s.heartbeat_at <= p_since AND s.at_most_once
+    ORDER BY s.heartbeat_at, s.id LIMIT p_limit);
+  IF cardinality(v_instances) = 0 THEN
+    RETURN 0;
+  END IF;
+  v_instances := ARRAY(
+    SELECT i.id FROM stepwell.task_instances i WHERE i.id = ANY (v_instances) ORDER BY i.id FOR NO KEY UPDATE SKIP LOCKED);
+  FOR w IN
+    SELECT s.* FROM stepwell.worker_tasks s
+    WHERE s.instance_id = ANY (v_instances) AND s.state = 'claimed' AND s.heartbeat_at <= p_since AND s.at_most_once
+    ORDER BY s.heartbeat_at, s.id LIMIT p_limit
+    FOR UPDATE SKIP LOCKED
+  LOOP
+    UPDATE stepwell.worker_tasks t
+    SET state = 'failed', closed_by = 'silent', completed_at = p_now, error_message = v_outcome ->> 'message',
+      error_retryable = false, error_code = v_outcome ->> 'code'
+    WHERE t.id = w.id;
+    PERFORM stepwell.note_task_event(w, w.worker_id, w.claim_epoch, 'failed', 'silent', p_now);
+    PERFORM stepwell.accept_fact(w.tenant_id, w.instance_id, stepwell.uuid_v7(p_now), 'task', NULL,
+      jsonb_build_object('taskId', w.id, 'blockId', w.block_id, 'outcome', v_outcome), p_now);
+    v_count := v_count + 1;
+  END LOOP;
+  RETURN v_count;
+END $$;
+
 -- Claims whose worker fell silent go back in the same row; the checkpoint and the epoch stay ([WRK-10]).
 CREATE FUNCTION stepwell.release_silent_tasks_v1(p_silent_ms bigint, p_limit integer) RETURNS integer
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
 DECLARE
   v_now timestamptz := stepwell.sw_now();
+  v_since timestamptz := v_now - p_silent_ms * interval '1 millisecond';
   v_ids uuid[];
+  v_given_up integer;
 BEGIN
+  v_given_up := stepwell.give_up_silent_tasks(v_since, v_now, p_limit);
   SELECT array_agg(l.id) INTO v_ids FROM (
     SELECT s.id FROM stepwell.worker_tasks s
-    WHERE s.state = 'claimed' AND s.heartbeat_at <= v_now - p_silent_ms * interval '1 millisecond'
+    WHERE s.state = 'claimed' AND s.heartbeat_at <= v_since AND NOT s.at_most_once
     ORDER BY s.heartbeat_at, s.id LIMIT p_limit
     FOR UPDATE SKIP LOCKED
   ) l;
   IF v_ids IS NULL THEN
-    RETURN 0;
+    RETURN v_given_up;
   END IF;
   INSERT INTO stepwell.worker_task_events (task_id, id, tenant_id, instance_id, claim_epoch, worker_id, event, reason, created_at)
   SELECT w.id, stepwell.uuid_v7(v_now), w.tenant_id, w.instance_id, w.claim_epoch, w.worker_id, 'reclaimed', 'silent', v_now
   FROM stepwell.worker_tasks w WHERE w.id = ANY (v_ids);
   UPDATE stepwell.worker_tasks w SET state = 'pending', worker_id = NULL, claimed_at = NULL, heartbeat_at = NULL
   WHERE w.id = ANY (v_ids);
-  RETURN cardinality(v_ids);
+  RETURN v_given_up + cardinality(v_ids);
 END $$;

@@ -1,6 +1,6 @@
 import type { NewInstance } from '../../src/ports/store/accept.ts';
 import type { Store } from '../../src/ports/store/store.ts';
-import type { Claim, TurnCommit, TurnVerdict } from '../../src/ports/store/turn.ts';
+import type { Claim, NewTask, TurnCommit, TurnVerdict } from '../../src/ports/store/turn.ts';
 import { TENANT, child, newInstance, nextId, settleAs, task, turnOf } from '../support/turn-builder.ts';
 
 /** What the tests of interleavings begin with. Each act must succeed. */
@@ -68,9 +68,10 @@ export async function family(store: Store): Promise<{ readonly parent: Claim; re
 /** An instance that waits for a worker, who has the task. */
 export async function workerHasTask(
   store: Store,
+  members: Partial<NewTask> = {},
 ): Promise<{ readonly id: string; readonly taskId: string; readonly claimEpoch: number }> {
   const begun = await startClaimed(store);
-  const created = task({ handlerName: `handler-${begun.instanceId}` });
+  const created = task({ handlerName: `handler-${begun.instanceId}`, ...members });
   await commitOk(
     store,
     turnOf(begun, { tasksCreated: [created], settle: settleAs('waiting', { openWaits: 1 }) }),

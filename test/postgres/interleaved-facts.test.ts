@@ -184,6 +184,44 @@ describe('facts against turns', () => {
     expect((await first.store.getFrontier(null, id))?.inbox).toHaveLength(1);
   });
 
+  it('a look for silent workers passes over a task whose worker reports right now [CON-6] (RULINGS A16)', async () => {
+    const [worker, sweep] = [await sessions.open(), await sessions.open()];
+    const { id, taskId, claimEpoch } = await workerHasTask(worker.store, { atMostOnce: true });
+    await worker.begin();
+    expect(await worker.store.reportTask(reportOf(taskId, claimEpoch))).toMatchObject({ status: 'accepted' });
+    await sweep.store.releaseSilentTasks(0, 100);
+    await worker.commit();
+    await sweep.store.releaseSilentTasks(0, 100);
+    expect(await sweep.store.getTask(null, taskId)).toMatchObject({ state: 'completed' });
+    expect((await sweep.store.getFrontier(null, id))?.inbox).toHaveLength(1);
+  });
+
+  it('a report that waited for the look that gave its task up is stale, and the run hears one thing [CON-6] [WRK-6]', async () => {
+    const [sweep, worker] = [await sessions.open(), await sessions.open()];
+    const { id, taskId, claimEpoch } = await workerHasTask(sweep.store, { atMostOnce: true });
+    await sweep.begin();
+    await sweep.store.releaseSilentTasks(0, 100);
+    const late = worker.store.reportTask(reportOf(taskId, claimEpoch));
+    await worker.untilBlocked();
+    await sweep.commit();
+    expect(await late).toEqual({ status: 'stale' });
+    const inbox = (await worker.store.getFrontier(null, id))?.inbox ?? [];
+    expect(inbox.map(({ fact }) => fact)).toMatchObject([{ taskId, outcome: { silent: true } }]);
+  });
+
+  it('a look for silent workers waits for nobody who holds the instance [CON-6] (RULINGS A16)', async () => {
+    const [sender, sweep] = [await sessions.open(), await sessions.open()];
+    const { id, taskId } = await workerHasTask(sender.store, { atMostOnce: true });
+    await sender.begin();
+    await sender.store.signal(signalOf(id));
+    await sweep.store.releaseSilentTasks(0, 100);
+    expect(await sweep.store.getTask(null, taskId)).toMatchObject({ state: 'claimed' });
+    await sender.commit();
+    await sweep.store.releaseSilentTasks(0, 100);
+    expect(await sweep.store.getTask(null, taskId)).toMatchObject({ state: 'failed' });
+    expect((await sweep.store.getFrontier(null, id))?.inbox).toHaveLength(2);
+  });
+
   it('two polls never get the same task [WRK-3]', async () => {
     const [first, second] = [await sessions.open(), await sessions.open()];
     const { taskId } = await workerHasTask(first.store);

@@ -125,7 +125,10 @@ function tasksOf(claim: Claim, plan: TurnPlan, ids: Ids): Pick<TurnCommit, 'task
     case 'none':
       return { tasksCreated: [], tasksClosed: [] };
     case 'create':
-      return { tasksCreated: [task({ id: taskId(claim, blockId, ids), blockId })], tasksClosed: [] };
+    case 'create_once': {
+      const once = kind === 'create' ? {} : { atMostOnce: true as const };
+      return { tasksCreated: [task({ id: taskId(claim, blockId, ids), blockId, ...once })], tasksClosed: [] };
+    }
     case 'cancel':
     case 'time_out': {
       const event = kind === 'cancel' ? 'cancelled' : 'timed_out';

@@ -53,7 +53,7 @@ export interface TurnPlan {
   readonly kv: readonly { readonly key: number; readonly value: number | null }[];
   readonly done: number;
   readonly see: boolean;
-  readonly task: 'none' | 'create' | 'cancel' | 'time_out';
+  readonly task: 'none' | 'create' | 'create_once' | 'cancel' | 'time_out';
   readonly child: 'none' | 'start' | 'cancel';
   readonly patch: string;
   readonly oddRev: number;
@@ -93,7 +93,7 @@ const turnPlan: fc.Arbitrary<TurnPlan> = fc.record({
   kv: fc.array(fc.record({ key: fc.nat({ max: 2 }), value: fc.option(small) }), { maxLength: 3 }),
   done: fc.nat({ max: 3 }),
   see: fc.boolean(),
-  task: fc.constantFrom('none', 'none', 'create', 'create', 'cancel', 'time_out'),
+  task: fc.constantFrom('none', 'none', 'create', 'create', 'create_once', 'cancel', 'time_out'),
   child: fc.constantFrom('none', 'none', 'none', 'start', 'cancel'),
   patch: fc.constantFrom('none', 'data', 'dataSet', 'metadata', 'state', 'newRun', 'startedAt'),
   oddRev: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 1, -1),

@@ -130,4 +130,57 @@ export function describeTaskClaims(makeStore: MakeStore): void {
     expect(await world.store.releaseSilentTasks(60_000, 10)).toBe(1);
     expect((await world.store.getTask(null, first.id))?.state).toBe('claimed');
   });
+
+  it('a silent task that must not be done twice is closed, and its run is told so [CON-6] (RULINGS A20)', async () => {
+    const { id, task: claimed } = await world.claimedTask({ atMostOnce: true });
+    await world.advance(59_999);
+    expect(await world.store.releaseSilentTasks(60_000, 10)).toBe(0);
+    await world.advance(1);
+    expect(await world.store.releaseSilentTasks(60_000, 10)).toBe(1);
+    expect(await world.store.pollTasks(pollRequest({ workerId: 'w-porto-1' }))).toEqual([]);
+    const now = await world.now();
+    expect(await world.store.getTask(null, claimed.id)).toMatchObject({
+      ...{ state: 'failed', completedAt: now, errorMessage: 'the worker fell silent', errorRetryable: false },
+    });
+    const { instance, inbox } = await world.frontier(id);
+    expect(instance).toMatchObject({ state: 'scheduled', dueAt: now });
+    expect(inbox.map(({ fact }) => fact)).toMatchObject([
+      { kind: 'task', taskId: claimed.id, blockId: claimed.blockId, outcome: { ok: false, silent: true } },
+    ]);
+    expect(await world.store.releaseSilentTasks(60_000, 10)).toBe(0);
+    // What the worker says later is stale, and whether it beats or reports makes no difference ([WRK-6]).
+    expect(await world.store.reportTask(reportOf(claimed))).toEqual({ status: 'stale' });
+    expect(await world.store.heartbeatTask(beatOf(claimed))).toEqual({ status: 'stale' });
+    expect((await world.frontier(id)).inbox).toHaveLength(1);
+    expect(await eventsOf(world.store, claimed.id)).toEqual([
+      ['claimed', 1, 'w-lisbon-2'],
+      ['failed', 1, 'w-lisbon-2'],
+      ['stale_mutation_rejected', 1, 'w-lisbon-2'],
+      ['stale_mutation_rejected', 1, 'w-lisbon-2'],
+    ]);
+  });
+
+  it('of both kinds of silent tasks each look takes up to the limit [CON-6] [WRK-10]', async () => {
+    const once = [
+      await world.claimedTask({ atMostOnce: true }),
+      await world.claimedTask({ atMostOnce: true }),
+    ];
+    const again = [await world.claimedTask(), await world.claimedTask()];
+    await world.advance(60_000);
+    expect(await world.store.releaseSilentTasks(60_000, 1)).toBe(2);
+    expect(await world.store.releaseSilentTasks(60_000, 1)).toBe(2);
+    const statesOf = async (given: typeof once): Promise<unknown> =>
+      Promise.all(given.map(async ({ task: { id } }) => (await world.store.getTask(null, id))?.state));
+    expect([await statesOf(once), await statesOf(again)]).toEqual([
+      ['failed', 'failed'],
+      ['pending', 'pending'],
+    ]);
+  });
+
+  it('a task that must not be done twice and is not claimed yet waits for a worker however long [CON-6]', async () => {
+    const { taskId } = await world.waitingForWorker({}, { atMostOnce: true });
+    await world.advance(600_000);
+    expect(await world.store.releaseSilentTasks(60_000, 10)).toBe(0);
+    expect((await world.store.pollTasks(pollRequest())).map((given) => given.id)).toEqual([taskId]);
+  });
 }

@@ -8,6 +8,7 @@ import type {
   Claim,
   ClaimDueRequest,
   ClaimOneRequest,
+  NewTask,
   TurnCommit,
   TurnVerdict,
 } from '../../src/ports/store/turn.ts';
@@ -50,9 +51,10 @@ export interface World {
   /** An instance that waits for a worker, with its pending task. */
   waitingForWorker(
     overrides?: Partial<NewInstance>,
+    given?: Partial<NewTask>,
   ): Promise<{ readonly id: string; readonly taskId: string }>;
   /** As `waitingForWorker`, and a worker has taken the task. */
-  claimedTask(): Promise<{ readonly id: string; readonly task: WorkerTask }>;
+  claimedTask(given?: Partial<NewTask>): Promise<{ readonly id: string; readonly task: WorkerTask }>;
 }
 
 export function dueRequest(overrides: Partial<ClaimDueRequest> = {}): ClaimDueRequest {
@@ -186,9 +188,9 @@ function createWorld(underTest: () => StoreUnderTest): World {
       return frontier;
     },
     inState: (state) => inState(world, state),
-    waitingForWorker: (overrides) => waitingForWorker(world, overrides),
-    async claimedTask() {
-      const { id } = await world.waitingForWorker();
+    waitingForWorker: (overrides, given) => waitingForWorker(world, overrides, given),
+    async claimedTask(given) {
+      const { id } = await world.waitingForWorker({}, given);
       const [claimed] = await store().pollTasks(pollRequest());
       if (claimed === undefined) throw new Error('The task was not given out.');
       return { id, task: claimed };
@@ -220,10 +222,11 @@ async function inState(world: World, state: InstanceState): Promise<string> {
 async function waitingForWorker(
   world: World,
   overrides: Partial<NewInstance> = {},
+  given: Partial<NewTask> = {},
 ): Promise<{ readonly id: string; readonly taskId: string }> {
   const id = await world.start(overrides);
   const claim = await world.claim(id, { tenantId: overrides.tenantId ?? TENANT });
-  const created = task();
+  const created = task(given);
   await world.apply(
     turnOf(claim, {
       frames: [write(frame({ leaf: waitingLeaf('worker', { taskId: created.id }) }))],

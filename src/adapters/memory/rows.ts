@@ -51,6 +51,7 @@ export interface StoredFact extends InboxRow {
 export interface TaskRow extends WorkerTask {
   readonly iteration: string;
   readonly ofHook?: true;
+  readonly atMostOnce?: true;
   readonly removed: boolean;
 }
 

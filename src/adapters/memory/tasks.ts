@@ -159,19 +159,6 @@ function reject(
   return { status: 'stale' };
 }
 
-/** The same row goes back to pending; epoch, attempt and checkpoint stay ([WRK-10]). */
-export function releaseSilentTasks(tx: Tx, silentMs: number, limit: number): number {
-  const silent = allTasks(tx.db)
-    .filter((task) => !task.removed && task.state === 'claimed' && (task.heartbeatAt ?? 0) + silentMs <= tx.t)
-    .sort((a, b) => (a.heartbeatAt ?? 0) - (b.heartbeatAt ?? 0) || compareCodePoints(a.id, b.id))
-    .slice(0, limit);
-  for (const task of silent) {
-    saveTask(tx, { ...task, state: 'pending', workerId: null, claimedAt: null, heartbeatAt: null });
-    addTaskEvent(tx, task, { event: 'reclaimed', workerId: task.workerId, reason: 'silent' });
-  }
-  return silent.length;
-}
-
 /** Also a removed one: reports to it are stale, not unknown ([WRK-6]). */
 export function findTask(db: Database, tenantId: string | null, taskId: string): TaskRow | null {
   const owner = db.taskOwners.get(taskId);
@@ -189,6 +176,6 @@ export function oldestFirst(a: TaskRow, b: TaskRow): number {
 
 /** The task without the columns that no reader sees. */
 export function taskView(row: TaskRow): WorkerTask {
-  const { removed: _removed, ofHook: _ofHook, ...task } = row;
+  const { removed: _removed, ofHook: _ofHook, atMostOnce: _atMostOnce, ...task } = row;
   return task;
 }

@@ -1,4 +1,4 @@
-import { type SQL, and, asc, desc, eq, inArray, isNull, or, sql } from 'drizzle-orm';
+import { type SQL, and, asc, desc, eq, inArray, isNull, ne, or, sql } from 'drizzle-orm';
 import type { TaskEvent, WorkerTask } from '../../ports/store/accept.ts';
 import type { ListTasksQuery, TaskStats, WorkerView } from '../../ports/store/reads.ts';
 import { isUuid, tenantCall } from './call.ts';
@@ -9,7 +9,7 @@ import { workerTaskEvents, workerTasks } from './schema.ts';
 import { readTask, readTaskEvent } from './tables/rows.ts';
 
 /** A cancelled task is gone from the listings and known from its events only ([WRK-6]). */
-const LISTED: SQL | undefined = or(isNull(workerTasks.closedBy), eq(workerTasks.closedBy, 'timed_out'));
+const LISTED: SQL | undefined = or(isNull(workerTasks.closedBy), ne(workerTasks.closedBy, 'cancelled'));
 
 function ofTenant(tenantId: string | null): SQL | undefined {
   return tenantId === null ? undefined : eq(workerTasks.tenantId, tenantId);

@@ -137,6 +137,7 @@ export const workerTasks = stepwell.table('worker_tasks', {
   timeoutMs: whole('timeout_ms'),
   idempotencyKey: text('idempotency_key').notNull(),
   ofHook: boolean('of_hook').notNull(),
+  atMostOnce: boolean('at_most_once').notNull(),
   state: text('state').notNull(),
   closedBy: text('closed_by'),
   workerId: text('worker_id'),

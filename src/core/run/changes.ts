@@ -132,6 +132,8 @@ export interface NewTask {
   readonly previousTaskId: string | null;
   /** Of a cleanup hook: the end of the instance does not close it ([HOOK-2]). */
   readonly ofHook?: true;
+  /** Is not offered again when its worker falls silent: the run is told so ([CON-6], RULINGS A20, B10). */
+  readonly atMostOnce?: true;
 }
 
 export interface NewChild {

@@ -147,6 +147,8 @@ export type TaskOutcome =
       readonly retryable: boolean;
       readonly code?: string;
       readonly details?: Json;
+      /** No report: the worker fell silent over a task that is not offered again ([CON-6]). */
+      readonly silent?: true;
     };
 
 export interface ContextSections {

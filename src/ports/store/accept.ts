@@ -25,7 +25,10 @@ export interface AcceptStore {
   heartbeatTask(request: HeartbeatRequest): Promise<HeartbeatAnswer>;
   /** Gives pending tasks to a worker, oldest first, each to one caller ([WRK-1] to [WRK-3]). Registers the worker. */
   pollTasks(request: PollRequest): Promise<readonly WorkerTask[]>;
-  /** Silent claimants: the same row goes back to pending ([WRK-10]). Bounded; answers how many. */
+  /**
+   * Silent claimants: the same row goes back to pending ([WRK-10]). A task with `atMostOnce` is closed instead, and its
+   * instance told so by a fact of the task ([CON-6]). Of each kind at most `limit`; answers how many.
+   */
   releaseSilentTasks(silentMs: number, limit: number): Promise<number>;
   /** Removes expired webhook nonces and deliveries and ends expired sessions, bounded; answers how many. */
   removeExpired(limit: number): Promise<number>;

@@ -40,6 +40,7 @@ export function readLogLine(row: Columns<typeof stepLogs>): StepLogLine {
 export function readTask(row: Columns<typeof workerTasks>): WorkerTask {
   const {
     ofHook: _ofHook,
+    atMostOnce: _atMostOnce,
     closedBy: _closedBy,
     checkpoint,
     errorCode: _code,

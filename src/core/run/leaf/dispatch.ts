@@ -35,7 +35,7 @@ const LEFT_TO_OTHERS_MS = 5_000;
  */
 export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome {
   if (leaf.dispatchedAt !== null && leaf.reason === null) {
-    const uncertain = resolveUncertain(draft, place, block, leaf);
+    const uncertain = resolveUncertain(draft, place, block, leaf, 'process');
     if (uncertain !== null) return uncertain;
   }
   if (!mayBegin(draft)) return 'open';

@@ -7,13 +7,27 @@ import { failLeaf } from './end-leaf.ts';
 /** Redeliveries of one leaf before it is given up, whatever its siblings commit (RULINGS A19). */
 const REDELIVERIES_MAX = 10;
 
+/** Whom the attempt was lost with. */
+type LostWith = 'process' | 'worker';
+
+/** Whether an attempt of the step must not begin a second time unless a person says so (RULINGS A20, B10). */
+export function isAtMostOnce(block: StepBlock): boolean {
+  return (block.on_uncertain ?? 'retry') !== 'retry';
+}
+
 /**
- * An attempt whose intent was durable and whose result is unknown, because the process died. By default it runs again
- * under the same key; a step that must not ends as the author says (RULINGS A20, B10). null: run it again.
+ * An attempt that had begun and whose result is unknown, because the process died or the worker fell silent. By default it
+ * runs again under the same key; a step that must not ends as the author says (RULINGS A20, B10). null: run it again.
  */
-export function resolveUncertain(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): Outcome | null {
+export function resolveUncertain(
+  draft: Draft,
+  place: Place,
+  block: StepBlock,
+  leaf: Leaf,
+  lostWith: LostWith,
+): Outcome | null {
   const failure = {
-    message: `the outcome of ${block.id} is unknown: the process ended while it ran`,
+    message: `the outcome of ${block.id} is unknown: ${lostWith === 'process' ? 'the process ended while it ran' : 'its worker fell silent'}`,
     retryable: false,
     code: 'UNKNOWN_OUTCOME',
   };
@@ -28,7 +42,7 @@ export function resolveUncertain(draft: Draft, place: Place, block: StepBlock, l
     error: failure,
     gate: {
       openedAt: draft.env.now,
-      prompt: `The process ended while "${block.id}" ran. Was its effect carried out?`,
+      prompt: `${lostWith === 'process' ? `The process ended while "${block.id}" ran` : `The worker of "${block.id}" fell silent`}. Was its effect carried out?`,
       choices: [
         { label: 'Done', value: 'done' },
         { label: 'Not done: run it', value: 'not_done' },

@@ -15,6 +15,7 @@ import { keepResult } from './result-cache.ts';
 import { checkResult, failAttempt } from './attempt.ts';
 import { completeLeaf } from './end-leaf.ts';
 import { mergeWorkerOutput } from './merge-data.ts';
+import { isAtMostOnce, resolveUncertain } from './uncertain.ts';
 
 /** [DISP-1], [WRK-8]: the step becomes a task for a worker; the node waits for its result. */
 export function createWorkerTask(
@@ -39,6 +40,7 @@ export function createWorkerTask(
     timeoutMs,
     idempotencyKey: idempotencyKey(draft.record, leaf, block.id, iteration),
     previousTaskId: leaf.taskId,
+    ...(isAtMostOnce(block) ? { atMostOnce: true } : {}),
   });
   draft.countStep();
   countExternalCall(draft);
@@ -76,6 +78,10 @@ export function finishTask(
   leaf: Leaf,
   outcome: TaskOutcome,
 ): void {
+  if (!outcome.ok && outcome.silent === true) {
+    endSilent(draft, place, block, leaf);
+    return;
+  }
   if (!outcome.ok) {
     const failure = {
       message: outcome.message,
@@ -96,4 +102,12 @@ export function finishTask(
   countUsage(draft, handlerOf(block, leaf), outcome.output);
   keepResult(draft, leaf, outcome.output);
   completeLeaf(draft, place, leaf, outcome.output);
+}
+
+/** Nobody knows what the worker did before it fell silent; it ends as the author says ([CON-6], RULINGS B10). */
+function endSilent(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): void {
+  const lost: Leaf = { ...leaf, reason: null, wakeAt: null };
+  if (resolveUncertain(draft, place, block, lost, 'worker') !== null) return;
+  // The run was moved to a document by which the step may run again: it is dispatched anew, under the same key.
+  draft.putLeaf(frameAt(draft, place), lost);
 }
