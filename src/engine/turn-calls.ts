@@ -1,5 +1,6 @@
-import { finishCall, noteLateResult } from '../core/run/advance.ts';
+import { finishCall } from '../core/run/advance.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
+import { noteLateResult } from '../core/run/leaf/note-cut-calls.ts';
 import type { CallOutcome } from './handler-call.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import type { Lease } from './lease.ts';

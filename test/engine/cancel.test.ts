@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parallel, step } from './support/blocks.ts';
 import { faultAt } from './support/fault-plans.ts';
-import { TestEngine } from './support/test-engine.ts';
+import { TENANT, TestEngine } from './support/test-engine.ts';
 
 const scripts = {
   quick: {},
@@ -165,6 +165,29 @@ describe('cancelling at once through the state (CAN-7)', () => {
     await world.time.pass(20_000);
     expect(await world.view(id)).toEqual(ended);
     expect(world.ledger.of('b')).toEqual([]);
+  });
+
+  it.each([
+    ['the first of its turn', [step('a', 'charge'), step('b', 'quick')], ['a']],
+    ['a later one', [step('q', 'quick'), step('a', 'charge')], ['a']],
+    ['one in each branch', [parallel('p', [step('a', 'charge')], [step('c', 'charge')])], ['a', 'c']],
+    ['none, but a worker has a task', [step('w', 'packing')], []],
+    ['none, but a person is asked', [step('g', 'human_review', { params: { prompt: 'ok?' } })], []],
+  ])('the journal tells what was cut off: %s (RULINGS A40)', async (_name, blocks, late) => {
+    const world = new TestEngine({ scripts });
+    world.boot();
+    const id = await world.start(await world.publish(blocks));
+    await world.time.pass(1000);
+    const other = world.boot();
+    await world.answered(
+      world.operate(id, { kind: 'set_state', state: 'cancelled', nextFireAt: null }, other),
+    );
+    await world.time.pass(20_000);
+    const journal = (await world.store.listJournal(TENANT, id, 100)) ?? [];
+    const told = journal.filter(({ kind }) => kind === 'late_result').map(({ details }) => details);
+    const expected = late.map((id) => ({ block_id: id, attempt: 0, outcome: 'unknown_outcome' }));
+    expect(told).toHaveLength(late.length);
+    expect(told).toEqual(expect.arrayContaining(expected));
   });
 
   it.each(['retry', 'scheduled'] as const)(

@@ -1,7 +1,7 @@
 import type { StepBlock } from '../definition/document.ts';
 import type { DocumentError } from '../definition/problems.ts';
 import type { Failure } from '../failure.ts';
-import type { Json, JsonObject } from '../json.ts';
+import type { Json } from '../json.ts';
 import type { Result } from '../result.ts';
 import type { Draft } from './draft.ts';
 import type { Dispatch } from './env.ts';
@@ -14,6 +14,7 @@ import { settleAttempt } from './leaf/attempt.ts';
 import { failLeaf } from './leaf/end-leaf.ts';
 import { freshLeaf } from './leaf/fresh-leaf.ts';
 import { markLostCalls } from './leaf/mark-lost-calls.ts';
+import { noteCutCalls, noteLateResult } from './leaf/note-cut-calls.ts';
 import { tellBreaker } from './limits/breaker-outcome.ts';
 import { pauseOverBudget } from './limits/budget.ts';
 import { countExternalCall, countUsage } from './limits/usage.ts';
@@ -151,16 +152,6 @@ export function finishCall(draft: Draft, dispatch: Dispatch, outcome: Answer['ou
   settleStep(draft, block, dispatch, outcome);
 }
 
-/** A result that nobody may use any more goes to the journal, for people and for compensation (RULINGS A10, A40). */
-export function noteLateResult(draft: Draft, dispatch: Dispatch, succeeded: boolean | null): void {
-  const details: JsonObject = {
-    block_id: dispatch.blockId,
-    attempt: dispatch.attempt,
-    outcome: succeeded === null ? 'unknown_outcome' : succeeded ? 'succeeded' : 'failed',
-  };
-  draft.note('late_result', details);
-}
-
 function settleStep(draft: Draft, block: StepBlock, dispatch: Dispatch, outcome: Answer['outcome']): void {
   const place = placeOf(draft, dispatch.frameKey);
   traceLate(draft, dispatch, outcome.before);
@@ -193,6 +184,7 @@ function refusedResult(block: StepBlock): Failure {
 
 /** [CAN-7], [INS-12]: ends the run at once, protected or not. */
 export function cancelAtOnce(draft: Draft): void {
+  noteCutCalls(draft);
   const root = draft.frames.get(ROOT_KEY);
   if (root !== undefined) cancelBelow(draft, root);
   draft.rootEnd = 'cancelled';

@@ -1,4 +1,5 @@
-import { finishCall, noteLateResult } from '../../../src/core/run/advance.ts';
+import { finishCall } from '../../../src/core/run/advance.ts';
+import { noteLateResult } from '../../../src/core/run/leaf/note-cut-calls.ts';
 import type { Dispatch, Draft } from '../../../src/core/run/draft.ts';
 import type { Claim } from '../../../src/ports/store/turn.ts';
 import type { Answer } from './script.ts';
