@@ -71,6 +71,7 @@ BEGIN
       'takenOver', i.suspect,
       -- Held back: not begun and not yet due, or without a free slot (RULINGS A26).
       'mayRun', NOT (i.state = 'scheduled' AND i.next_fire_at > p_now AND (i.started_at IS NULL OR i.waits_for_slot)),
+      'keyed', i.concurrency_key IS NOT NULL AND i.max_concurrency IS NOT NULL,
       'instance', stepwell.instance_json(i),
       'hooks', i.hooks_pending,
       'shape', i.shape,

@@ -24,6 +24,7 @@ export function draftOf(
     frames: claim.frames,
   });
   draft.lostCalls.takenOver = claim.takenOver;
+  draft.sharesSlots = claim.sharesSlots === true;
   draft.ensureRoot();
   draft.shape.pending = pending;
   return draft;

@@ -2,7 +2,7 @@ import { advance, finishCall, takeBack } from '../core/run/advance.ts';
 import type { Settle } from '../core/run/changes.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { isOutdated } from '../core/run/reshape/apply-changes.ts';
-import { earliestWake, nextWake, settle, settleUntouched } from '../core/run/settle.ts';
+import { earliestWake, nextWake, settle, settleUnmoved } from '../core/run/settle.ts';
 import { StoreUnavailable } from '../ports/store/store.ts';
 import type { Claim } from '../ports/store/turn.ts';
 import { type Lease, leaseOf } from './lease.ts';
@@ -189,7 +189,7 @@ export class Turn {
     for (;;) {
       const needs = advance(draft, {
         room: this.budget.room(this.calls.size),
-        mayRun: this.mayRun && !draft.waitsForClaim,
+        mayRun: this.mayRun && !draft.needsClaim,
       });
       if (needs === null) return;
       await readNeeds(this.reads, draft, needs);
@@ -278,9 +278,8 @@ export class Turn {
     if (draft.runnableLeft && this.commits.count === 0 && !draft.hasChanges && !this.budget.mayStart()) {
       return giveBack(this.deps, this.lease, this.clock.now());
     }
-    const mayRun = this.mayRun && !draft.waitsForClaim;
-    const untouched = !mayRun && !draft.cancelling && draft.state === 'scheduled';
-    const settled = untouched ? settleUntouched(draft) : settle(draft);
+    const mayRun = (this.mayRun && !draft.needsClaim) || draft.cancelling;
+    const settled = mayRun ? settle(draft) : settleUnmoved(draft);
     const step = await this.commit(draft, settled);
     if (step !== 'again') return step;
     return settledEnd(this.deps, draft, settled, { now: this.clock.now(), wasWoken: this.commits.wasWoken });

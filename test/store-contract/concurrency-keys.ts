@@ -92,6 +92,27 @@ export function describeConcurrencyKeys(makeStore: MakeStore): void {
     expect(await world.view(second)).toMatchObject({ state: 'scheduled', startedAt: null });
   });
 
+  it('a claim says that the run shares slots, so that a run that waited does not go on without one [CONC-1]', async () => {
+    const first = await world.claim(await keyed(1));
+    expect(first.sharesSlots).toBe(true);
+    await world.apply(turnOf(first, { settle: settleAs('waiting', { openWaits: 1 }) }));
+    const second = await world.claim(await keyed(1));
+    await world.store.signal({
+      tenantId: null,
+      instanceId: first.instanceId,
+      signalId: nextId(),
+      signalType: 'custom:poke',
+      payload: null,
+    });
+    expect(await world.claim(first.instanceId)).toMatchObject({
+      sharesSlots: true,
+      instance: { state: 'waiting' },
+    });
+    expect((await world.view(second.instanceId)).state).toBe('running');
+    const free = await world.claim(await world.start({ concurrencyKey: 'depot', maxConcurrency: null }));
+    expect(free.sharesSlots).toBeUndefined();
+  });
+
   it('keys of different tenants do not meet', async () => {
     await keyed(1);
     await keyed(1, 'elsewhere');

@@ -144,6 +144,7 @@ export function claimOf(tx: Tx, row: InstanceRow, leaseToken: string): Claim {
     takenOver: row.takenOver,
     mayRun:
       !isHeldBack(tx, row) || row.state !== 'scheduled' || (row.startedAt !== null && !row.waitsForSlot),
+    ...(row.concurrencyKey === null || row.maxConcurrency === null ? {} : { sharesSlots: true }),
     ...openBreakers(tx, row.tenantId),
   };
 }

@@ -180,6 +180,7 @@ export interface ClaimAnswer {
   readonly root: StoredFrame | null;
   readonly frames: readonly FrameAnswer[] | null;
   readonly inbox: readonly InboxAnswer[] | null;
+  readonly keyed: boolean;
   readonly hooks: InstanceRecord['hooks'];
   readonly shape: InstanceRecord['shape'];
   readonly breakers: readonly string[] | null;
@@ -202,6 +203,7 @@ export function readClaim(answer: ClaimAnswer): Claim {
     inbox: readInbox(answer.inbox),
     takenOver: answer.takenOver,
     mayRun: answer.mayRun,
+    ...(answer.keyed ? { sharesSlots: true } : {}),
     ...(answer.breakers === null ? {} : { openBreakers: answer.breakers }),
   };
 }

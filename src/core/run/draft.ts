@@ -51,6 +51,8 @@ export class Draft extends DraftRecords {
   moved = false;
   /** A wake came to a scheduled run: only the next claim may run the tree, since that one finds it a slot ([CONC-2]). */
   waitsForClaim = false;
+  /** The run has a concurrency key with a limit. */
+  sharesSlots = false;
   /** Leaves that this turn skipped, by block and pass; a saga asks whether its action was. */
   private readonly skipped = new Set<string>();
   /** Answers to gates that are not open yet, by block ([HI-6]). */
@@ -72,6 +74,15 @@ export class Draft extends DraftRecords {
 
   get cancelling(): boolean {
     return this.record.cancelRequestedAt !== null;
+  }
+
+  get needsClaim(): boolean {
+    return this.waitsForClaim || this.lacksSlot;
+  }
+
+  /** It has no slot of its concurrency key, and only a claim gives it one ([CONC-1]). A cancel drains without. */
+  get lacksSlot(): boolean {
+    return this.sharesSlots && !this.cancelling && (this.state === 'waiting' || this.state === 'scheduled');
   }
 
   /**

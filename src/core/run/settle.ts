@@ -31,8 +31,22 @@ function settleOpen(draft: Draft): Settle {
   return settleAt(draft, 'waiting', earliest);
 }
 
+/** Ends a turn that was not to run the tree. A run that has to go on and has no slot is due for the claim that gives it one. */
+export function settleUnmoved(draft: Draft): Settle {
+  if (draft.lacksSlot && (draft.moved || isDue(draft))) {
+    return withAlert(draft, settleAt(draft, 'scheduled', draft.env.now));
+  }
+  return draft.state === 'scheduled' ? settleUntouched(draft) : settle(draft);
+}
+
+function isDue(draft: Draft): boolean {
+  const { nextFireAt } = draft.record;
+  const startsAt = draft.state === 'scheduled' ? (nextFireAt ?? 0) : null;
+  return [startsAt, earliestWake(draft)].some((at) => at !== null && at <= draft.env.now);
+}
+
 /** A future-scheduled instance that only processed its inbox keeps its time ([SETTLE-3]). */
-export function settleUntouched(draft: Draft): Settle {
+function settleUntouched(draft: Draft): Settle {
   const { nextFireAt } = draft.record;
   return withAlert(draft, rest(draft.state, nextFireAt, nextFireAt, openWaits(draft)));
 }

@@ -135,6 +135,8 @@ export interface Claim extends LeaseRef {
   readonly takenOver: boolean;
   /** A `scheduled` instance that had not fallen due (RULINGS A26): only its inbox is processed. */
   readonly mayRun: boolean;
+  /** It has a concurrency key with a limit: only a claim makes it running, since that finds it a slot ([CONC-1]). */
+  readonly sharesSlots?: true;
   /** Handlers of the tenant whose circuit breaker is not closed; absent for none. */
   readonly openBreakers?: readonly string[];
 }

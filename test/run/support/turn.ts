@@ -8,7 +8,7 @@ import { nextHook } from '../../../src/core/run/hooks/next-hook.ts';
 import { settleDenied } from '../../../src/core/run/limits/ask.ts';
 import { finishHook } from '../../../src/core/run/hooks/record-hook.ts';
 import { takeUnannounced } from '../../../src/core/run/reshape/apply-changes.ts';
-import { nextWake, settle, settleUntouched } from '../../../src/core/run/settle.ts';
+import { nextWake, settle, settleUnmoved } from '../../../src/core/run/settle.ts';
 import type { Claim, TurnCommit } from '../../../src/ports/store/turn.ts';
 import { readNeeds } from '../../../src/engine/read-needs.ts';
 import { callable } from '../../../src/engine/turn-grants.ts';
@@ -128,8 +128,7 @@ async function runRounds(state: TurnState): Promise<void> {
       await commit(state, null);
       continue;
     }
-    const untouched = !state.mayRun && !draft.cancelling && draft.state === 'scheduled';
-    await commit(state, untouched ? settleUntouched(draft) : settle(draft));
+    await commit(state, state.mayRun || draft.cancelling ? settle(draft) : settleUnmoved(draft));
     return;
   }
   throw new Error('a turn does not come to an end');
