@@ -1,6 +1,7 @@
 import { isDotSegment } from '../core/dot-segments.ts';
 import { urlProblem } from '../core/network/outbound-url.ts';
 import { utf8Bytes } from '../core/json.ts';
+import { REDACTED } from '../core/redaction.ts';
 import { ok, type Result } from '../core/result.ts';
 import type { CredentialKind, CredentialPatch, CredentialRecord } from '../ports/store/credentials.ts';
 import { notFound, refuse, type Refusal, type Refused, unreachable } from './refusal.ts';
@@ -36,12 +37,14 @@ export interface CredentialChange {
 const ID = /^[A-Za-z0-9._-]{1,255}$/;
 const MAX_VALUE_BYTES = 256 * 1024;
 
-/** 403 other tenant, 400 broken rule or no key to seal with, 409 the id is taken. */
+/** 422 the sign of a hidden secret, 403 other tenant, 400 broken rule or no key to seal with, 409 the id is taken. */
 export async function createCredential(
   deps: UseCaseDeps,
   caller: Caller,
   input: CredentialInput,
 ): Promise<Result<CredentialRecord, Refusal>> {
+  const hidden = hiddenSecret(input);
+  if (hidden !== null) return hidden;
   const tenantId = tenantOf(caller, input.tenantId ?? caller.tenantId ?? 'default');
   if (!tenantId.ok) return tenantId;
   if (!ID.test(input.id))
@@ -69,13 +72,15 @@ export async function createCredential(
   return stored === null ? notFound('credential', input.id) : ok(stored);
 }
 
-/** 404 unknown, 400 broken rule. */
+/** 422 the sign of a hidden secret, 404 unknown, 400 broken rule. */
 export async function changeCredential(
   deps: UseCaseDeps,
   caller: Caller,
   id: string,
   change: CredentialChange,
 ): Promise<Result<CredentialRecord, Refusal>> {
+  const hidden = hiddenSecret(change);
+  if (hidden !== null) return hidden;
   const known = await deps.store.getCredential(caller.tenantId, id);
   if (known === null) return notFound('credential', id);
   const { seal } = deps;
@@ -120,6 +125,16 @@ const noKey: Refused = refuse(
     code: 'no_encryption_key',
   },
 );
+
+/** What answers show instead of a secret comes back from forms that nobody has filled in (http-api.md 1.6). */
+function hiddenSecret(input: {
+  readonly value?: string;
+  readonly refreshToken?: string | null;
+}): Refused | null {
+  const field = input.value === REDACTED ? 'value' : 'refresh_token';
+  if (input.value !== REDACTED && input.refreshToken !== REDACTED) return null;
+  return refuse('unprocessable_entity', `${field} must not be the text ${REDACTED}`);
+}
 
 function brokenRule(
   input: Pick<CredentialInput, 'name' | 'kind' | 'value' | 'refreshUrl' | 'refreshToken'>,

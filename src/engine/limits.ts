@@ -9,6 +9,7 @@ import type {
   RateLimitSettings,
   Resource,
 } from '../ports/store/limits.ts';
+import { negativeCap } from './budget-caps.ts';
 import { type Refusal, type Refused, notFound, refuse } from './refusal.ts';
 import { tenantOf } from './tenant.ts';
 import { type Caller, type UseCaseDeps, nudgeAccepted } from './use-case.ts';
@@ -173,7 +174,7 @@ function brokenName(field: string, name: string): Refused | null {
 
 /**
  * Replaces the caps of an instance ([BUD-4]). A run that its budget has paused goes on by itself when the new caps let it.
- * 404 unknown.
+ * 404 unknown, 400 a cap below zero.
  */
 export async function replaceBudget(
   deps: UseCaseDeps,
@@ -181,6 +182,8 @@ export async function replaceBudget(
   instanceId: string,
   budget: JsonObject,
 ): Promise<Result<null, Refusal>> {
+  const negative = negativeCap(budget);
+  if (negative !== null) return negative;
   const target = { tenantId: caller.tenantId, instanceId };
   const answer = await deps.store.setBudget({ ...target, factId: deps.ids.newId(), budget });
   if (answer === 'not_found') return notFound('instance', instanceId);

@@ -4,6 +4,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { NewInstance, StartAnswer, StartRequest } from '../ports/store/accept.ts';
 import type { Hint } from '../ports/hints.ts';
 import type { SequenceRecord } from '../ports/store/catalog.ts';
+import { negativeCap } from './budget-caps.ts';
 import { activeLimits, checkPlans, planFull } from './entitlements.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { checkSession } from './sessions.ts';
@@ -183,6 +184,8 @@ function checkScope(caller: Caller, input: TargetedStart): Result<TargetedStart,
   if (input.idempotencyKey !== null && utf8Bytes(input.idempotencyKey) > 255) {
     return refuse('invalid_argument', 'idempotency_key must not exceed 255 bytes');
   }
+  const negative = negativeCap(input.budget);
+  if (negative !== null) return negative;
   return ok({ ...input, tenantId: tenantId.value });
 }
 

@@ -80,7 +80,7 @@ export function describeEventApi(backendName: BackendName): void {
     it('a repeat with another correlation key or payload changes nothing (22.3)', async () => {
       const first = await send('paid', { producer_event_id: 'p-1', payload: 1 });
       const repeat = await send('paid', { producer_event_id: 'p-1', payload: 2, correlation_key: 'o-8' });
-      expect(repeat.body).toEqual({ event_id: first.body.event_id, duplicate: true });
+      expect(repeat.body).toEqual({ event_id: first.body.event_id, duplicate: true, satisfied: false });
       expect(await get(`/events/${first.body.event_id}`)).toMatchObject({
         payload: 1,
         correlation_key: 'o-7',

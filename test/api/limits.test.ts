@@ -190,7 +190,7 @@ describe('PATCH /instances/{id}/budget [BUD-4]', () => {
     const sequence = await published(api);
     const { id } = (await api.call('POST', '/instances', { body: startBody(sequence) })).body;
     expect((await patch(id, { max_steps: 5, max_wall_time_ms: null })).status).toBe(200);
-    expect((await patch(id, { max_steps: -1 })).status).toBe(422);
+    expect((await patch(id, { max_steps: -1 })).status).toBe(400);
     expect((await patch(id, { max_steps: 'many' })).status).toBe(422);
     expect((await patch(NOWHERE, { max_steps: 5 })).status).toBe(404);
     expect((await patch(id, { max_steps: 5 }, foreign)).status).toBe(404);

@@ -46,6 +46,7 @@ describe('POST /instances', () => {
         },
       },
       idempotency_key: null,
+      input: {},
       created_at: '2027-02-11T08:00:00.000Z',
       updated_at: '2027-02-11T08:00:00.000Z',
     });
@@ -161,7 +162,7 @@ describe('POST /instances', () => {
     ['next_fire_at', '2027-02-30T00:00:00Z', 'next_fire_at'],
     ['next_fire_at', '9999-12-31T23:59:59-10:00', 'next_fire_at'],
     ['max_concurrency', 1.5, 'max_concurrency'],
-    ['budget', { max_steps: -1 }, 'max_steps'],
+    ['budget', { max_steps: 1.5 }, 'max_steps'],
     ['dry_run', 'yes', 'dry_run'],
   ])('answers 422 when %s is %j', async (member, value, fragment) => {
     const { [member]: _left, ...rest } = startBody(sequenceId);
@@ -177,6 +178,7 @@ describe('POST /instances', () => {
     [{ namespace: '' }, 400, 'namespace must not be empty'],
     [{ namespace: '  ' }, 400, 'namespace must not be empty'],
     [{ max_concurrency: 0 }, 400, 'max_concurrency'],
+    [{ budget: { max_steps: -1 } }, 400, 'budget: max_steps must not be negative'],
     [{ idempotency_key: 'k'.repeat(256) }, 400, 'idempotency_key'],
     [{ tenant_id: OTHER_TENANT }, 403, 'tenant_id'],
     [{ sequence_id: nextId() }, 404, 'sequence'],

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import type { StartTarget, TargetedStart } from '../../engine/start-target.ts';
 import { JsonObjectValue, JsonValue, optional, PriorityInput, TimestampInput, Uuid } from './wire-values.ts';
 
-const Limit = optional(z.int().min(0));
+/** That it is not negative is a rule of the use case (400). */
+const Limit = optional(z.int());
 
 /** Ceilings of a run (sequences.md 13.6). */
 export const BudgetInput = z

@@ -156,7 +156,7 @@ async function waitingRun(world: ContractWorld): Promise<string> {
     choices,
     store_as: 'answer',
   };
-  const event = { event_name: 'paid', correlation_key: 'rich' };
+  const event = { events: 'paid', correlation_key: 'rich' };
   const sequenceId = await publish(world, `rich-waiting-${world.unique()}`, [
     {
       type: 'parallel',
