@@ -1,3 +1,4 @@
+// oxlint-disable-next-line typescript/triple-slash-reference -- the types that `sst install` writes have no other way in
 /// <reference path="./.sst/platform/config.d.ts" />
 
 export default $config({

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { type Evaluated, evaluate } from './support/evaluate.ts';
 import { functionOf, only } from './support/resources.ts';
 import { RULES } from './support/rules.ts';
@@ -41,7 +42,7 @@ describe('a planted mistake', () => {
     (_, holds, index) => {
       const evaluated = mistaken[index];
       if (evaluated === undefined) throw new Error('it was not evaluated');
-      expect(() => holds(evaluated)).toThrow();
+      expect(() => holds(evaluated)).toThrow(/expected|fit/);
     },
   );
 });
@@ -49,7 +50,7 @@ describe('a planted mistake', () => {
 describe('economy mode', () => {
   it('lets the one-off schedules call the sweep, and nothing else', () => {
     const { inputs } = only(stages.economy, 'aws:iam/rolePolicy:RolePolicy');
-    expect(JSON.parse(String(inputs['policy']))).toMatchObject({
+    expect(JSON.parse(z.string().parse(inputs['policy']))).toMatchObject({
       Statement: [
         {
           Effect: 'Allow',
@@ -73,8 +74,8 @@ describe('economy mode', () => {
     expect(topic).toMatchObject({ protocol: 'email', endpoint: 'a@example.com' });
     const alarms = stages.economy.resources.filter(({ type }) => type.endsWith(':MetricAlarm'));
     expect(alarms).toHaveLength(8);
-    expect(new Set(alarms.map(({ inputs }) => String(inputs['alarmActions'])))).toEqual(
-      new Set([topic['topic']]),
-    );
+    expect(
+      new Set(alarms.flatMap(({ inputs }) => z.array(z.string()).parse(inputs['alarmActions']))),
+    ).toEqual(new Set([topic['topic']]));
   });
 });

@@ -35,7 +35,7 @@ export interface Estimate {
 }
 
 /** docs/cost.md explains each of these. */
-export const ASSUMPTIONS = {
+const ASSUMPTIONS = {
   memoryGb: 0.5,
   /** A round trip with a commit. */
   commitMs: 5,

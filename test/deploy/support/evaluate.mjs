@@ -246,7 +246,7 @@ for (const [index, variant] of variants.entries()) {
   failure = null;
   try {
     const evaluated = await evaluate(variant, index);
-    if (failure !== null) throw failure;
+    if (failure !== null) throw new Error(String(failure.stack ?? failure));
     answers.push({ ok: true, ...evaluated });
   } catch (error) {
     answers.push({ ok: false, error: String(error?.stack ?? error) });

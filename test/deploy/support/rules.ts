@@ -1,20 +1,13 @@
 import { expect } from 'vitest';
 import * as z from 'zod';
-import type { Edit, Evaluated } from './evaluate.ts';
+import { ALARMS, STAGES } from './alarm-rules.ts';
+import type { Evaluated } from './evaluate.ts';
 import { allowedTo, functionOf, only, SERVING, trusted } from './resources.ts';
-
-/** Something that must hold of every deployment, and a mistake with which it does not. */
-export interface Rule {
-  readonly name: string;
-  readonly holds: (evaluated: Evaluated) => void;
-  readonly mistake: Edit;
-}
+import { edit, type Rule } from './rule.ts';
 
 const QUEUE = 'aws:sqs/queue:Queue';
 const MAPPING = 'aws:lambda/eventSourceMapping:EventSourceMapping';
-const ALARM = 'aws:cloudwatch/metricAlarm:MetricAlarm';
 const turns = (evaluated: Evaluated) => only(evaluated, QUEUE, /TurnsQueue$/).inputs;
-const edit = (file: string, find: string, replace: string): Edit => ({ file, find, replace });
 
 const QUEUES: readonly Rule[] = [
   {
@@ -224,97 +217,6 @@ const TIME: readonly Rule[] = [
       expect(evaluated.resources.indexOf(publishing)).toBeGreaterThan(Math.max(...functions));
     },
     mistake: edit('infra/deployment.ts', '$util.all([...functionNames])', '$util.all([])'),
-  },
-];
-
-const ALARMS: readonly Rule[] = [
-  {
-    name: 'an alarm goes off when runs are late',
-    holds: (evaluated) => {
-      const { inputs } = only(evaluated, ALARM, /OldestDue$/);
-      const filter = only(evaluated, 'aws:cloudwatch/logMetricFilter:LogMetricFilter').inputs;
-      expect(inputs).toMatchObject({ threshold: 300_000, comparisonOperator: 'GreaterThanThreshold' });
-      expect(filter).toMatchObject({
-        logGroupName: expect.stringContaining('Sweep'),
-        metricTransformation: {
-          name: inputs['metricName'],
-          namespace: inputs['namespace'],
-          value: '$.oldest_due_ms',
-        },
-      });
-    },
-    mistake: edit('infra/alarms.ts', "value: '$.oldest_due_ms'", "value: '1'"),
-  },
-  {
-    name: 'an alarm goes off when the sweep does not come',
-    holds: (evaluated) =>
-      expect(only(evaluated, ALARM, /SweepMissing$/).inputs).toMatchObject({
-        metricName: 'Invocations',
-        dimensions: { FunctionName: functionOf(evaluated, 'Sweep').name },
-        comparisonOperator: 'LessThanThreshold',
-        threshold: 1,
-        treatMissingData: 'breaching',
-      }),
-    mistake: edit('infra/alarms.ts', "treatMissingData: 'breaching'", "treatMissingData: 'notBreaching'"),
-  },
-  {
-    name: 'alarms go off when messages come to the dead letters, and when they stay there',
-    holds: (evaluated) => {
-      expect(only(evaluated, ALARM, /DeadLetters$/).inputs).toMatchObject({
-        metricName: 'Invocations',
-        dimensions: { FunctionName: functionOf(evaluated, 'DeadLetter').name },
-        threshold: 0,
-      });
-      const { name } = only(evaluated, QUEUE, /DeadLettersQueue$/).inputs;
-      expect(only(evaluated, ALARM, /DeadLettersLeft$/).inputs).toMatchObject({
-        metricName: 'ApproximateNumberOfMessagesVisible',
-        dimensions: { QueueName: name },
-      });
-    },
-    mistake: edit(
-      'infra/alarms.ts',
-      "ofLambda('Invocations', named.DeadLetter.name)",
-      "ofLambda('Invocations', named.Turn.name)",
-    ),
-  },
-  {
-    name: 'an alarm goes off when a function fails',
-    holds: (evaluated) => {
-      for (const name of SERVING) {
-        expect(only(evaluated, ALARM, new RegExp(`${name}Errors$`)).inputs).toMatchObject({
-          metricName: 'Errors',
-          dimensions: { FunctionName: functionOf(evaluated, name).name },
-          threshold: 0,
-        });
-      }
-    },
-    mistake: edit(
-      'infra/alarms.ts',
-      "ofLambda('Errors', functionName)",
-      "ofLambda('Throttles', functionName)",
-    ),
-  },
-];
-
-const STAGES: readonly Rule[] = [
-  {
-    name: 'production is protected, other stages can be removed',
-    holds: ({ app, outputs }) => {
-      const isProduction = app['stage'] === 'production';
-      expect(app).toMatchObject({ protect: isProduction, removal: isProduction ? 'retain' : 'remove' });
-      expect(outputs['_protect']).toBe(isProduction);
-    },
-    mistake: edit('infra/stage.ts', 'isProtected: true', 'isProtected: false'),
-  },
-  {
-    name: 'the API is open to the internet, unauthenticated by AWS and without a second layer of CORS',
-    holds: (evaluated) =>
-      expect(only(evaluated, 'aws:lambda/functionUrl:FunctionUrl').inputs).toEqual({
-        authorizationType: 'NONE',
-        functionName: functionOf(evaluated, 'Api').name,
-        invokeMode: 'BUFFERED',
-      }),
-    mistake: edit('infra/functions.ts', 'url: { cors: false }', 'url: true'),
   },
 ];
 
