@@ -34,8 +34,10 @@ describe('the built package', () => {
   afterAll(() => project.remove());
 
   it('can be imported under plain Node, every export of it', async () => {
-    const load = (name: string) => `${name}: Object.keys(await import('${specifierOf(name)}')).sort()`;
-    project.write('load.js', `console.log(JSON.stringify({ ${names.map(load).join(', ')} }));`);
+    const load = (name: string) => `'${name}': Object.keys(await import('${specifierOf(name)}')).sort()`;
+    // The component for sst extends a class of the configuration that it is used in; test/deploy looks at it.
+    const loadable = names.filter((name) => name !== 'sst');
+    project.write('load.js', `console.log(JSON.stringify({ ${loadable.map(load).join(', ')} }));`);
     const loaded = await project.node('load.js');
     expect(loaded).toEqual({ exitCode: 0, output: expect.stringMatching(/^\{/) });
     expect(JSON.parse(loaded.output)).toMatchObject({
@@ -49,8 +51,9 @@ describe('the built package', () => {
 
   it.each([
     ['client', []],
+    ['handler', []],
     ['index', ['zod']],
-    ['worker', ['zod']],
+    ['worker', []],
   ])('imports for %s no more than %j, and so no Node built-in', async (name, packages) => {
     expect(await importsOf(name)).toEqual(packages);
   });
