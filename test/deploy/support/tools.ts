@@ -28,12 +28,17 @@ export function testedNodes(): readonly { readonly version: string; readonly pro
   }));
 }
 
+/** What cannot be installed is told, and fails the tests that need it: all others run all the same. */
 export default async function setup(): Promise<void> {
-  await Promise.all([
+  const installed = await Promise.allSettled([
     once(SST, installPlatform),
     once(RUNTIME_CLIENT, (folder) => install(folder, ['aws-lambda-ric@4.0.2'])),
     ...(testedNodes().some(({ program }) => program !== process.execPath) ? [once(NODES, installNodes)] : []),
   ]);
+  for (const result of installed) {
+    if (result.status === 'rejected')
+      console.error('a tool of the deployment tests is missing:', result.reason);
+  }
 }
 
 /** A folder under its final name is complete. */
