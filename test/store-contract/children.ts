@@ -246,6 +246,10 @@ export function describeChildren(makeStore: MakeStore): void {
     await world.apply(turnOf(parent, { rev: 1, childrenStarted: [second] }));
     const children = await world.store.listChildren(null, parent.instanceId);
     expect(children?.map(({ id }) => id)).toEqual([first.id, second.id]);
+    for (const offset of [0, 1, 2]) {
+      const page = await world.store.listChildren(null, parent.instanceId, { offset, limit: 1 });
+      expect(page).toEqual(children?.slice(offset, offset + 1));
+    }
     expect(await world.store.listChildren(null, first.id)).toEqual([]);
     expect(await world.store.listChildren('other', parent.instanceId)).toBeNull();
     expect(await world.store.listChildren(null, nextId())).toBeNull();

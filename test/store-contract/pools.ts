@@ -90,6 +90,8 @@ export function describePools(makeStore: MakeStore): void {
     expect(await world.store.getPool(TENANT, pool.id)).toMatchObject({ name: 'senders', roundRobinIndex: 0 });
     expect(await world.store.getPool('other', pool.id)).toBeNull();
     expect(await world.store.listPools(TENANT, 10)).toEqual([pool]);
+    expect(await world.store.listResources(TENANT, pool.id, { offset: 0, limit: 1 })).toHaveLength(1);
+    expect(await world.store.listResources(TENANT, pool.id, { offset: 1, limit: 1 })).toEqual([]);
     const second = await poolOf(world, 'random');
     expect(await world.store.deleteResource(TENANT, second.id, id)).toBe('foreign');
     expect(await world.store.deleteResource(TENANT, pool.id, id)).toBe('deleted');

@@ -129,6 +129,8 @@ export function describeTaskReads(makeStore: MakeStore): void {
       ['w-porto-1', true, 0],
       ['w-lisbon-2', false, 1],
     ]);
+    const page = await world.store.listWorkers(null, 60_000, true, { offset: 1, limit: 1 });
+    expect(page.map(({ workerId }) => workerId)).toEqual(['w-lisbon-2']);
   });
 
   it('a handler has a worker when one polled for it lately (RULINGS B8)', async () => {

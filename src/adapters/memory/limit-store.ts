@@ -4,6 +4,7 @@ import type { Breaker, LimitStore, RateLimit, Resource } from '../../ports/store
 import { type Run, type Tx, findInstance, saveInstance } from './database.ts';
 import type { BreakerRow, PoolRow, RateRow, ResourceRow } from './limit-rows.ts';
 import { limitKey, membersOf } from './limits.ts';
+import { pageOf } from './page-of.ts';
 import { stored } from './rows.ts';
 import { acceptFact } from './wake.ts';
 
@@ -128,8 +129,12 @@ function resourcePart(
   run: Run,
 ): Pick<LimitStore, 'listResources' | 'addResource' | 'changeResource' | 'deleteResource'> {
   return {
-    listResources: (tenantId, poolId) =>
-      run((tx) => (findPool(tx, tenantId, poolId) === null ? null : membersOf(tx, poolId).map(resourceView))),
+    listResources: (tenantId, poolId, page) =>
+      run((tx) =>
+        findPool(tx, tenantId, poolId) === null
+          ? null
+          : pageOf(membersOf(tx, poolId), page).map(resourceView),
+      ),
     addResource: (tenantId, poolId, resource) =>
       run((tx) => {
         const pool = findPool(tx, tenantId, poolId);

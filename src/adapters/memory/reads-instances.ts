@@ -14,7 +14,9 @@ import type {
   ListGatesQuery,
   WhichRows,
 } from '../../ports/store/reads.ts';
+import type { Page } from '../../ports/store/history.ts';
 import type { StepLogLine } from '../../ports/store/turn.ts';
+import { pageOf } from './page-of.ts';
 import { liveRows } from './apply-records.ts';
 import { type Tx, findInstance, framesOf, openTasks } from './database.ts';
 import { type InstanceRow, type StoredOutput, viewOf } from './rows.ts';
@@ -158,14 +160,19 @@ export function getFrontier(tx: Tx, tenantId: string | null, id: string): Fronti
 }
 
 /** Oldest first. */
-export function listChildren(tx: Tx, tenantId: string | null, id: string): readonly InstanceView[] | null {
+export function listChildren(
+  tx: Tx,
+  tenantId: string | null,
+  id: string,
+  page?: Page,
+): readonly InstanceView[] | null {
   if (findInstance(tx.db, tenantId, id) === null) return null;
-  return tx.db.children
+  const children = tx.db.children
     .of(id)
     .values()
     .flatMap((childId) => tx.db.instances.get(childId) ?? [])
-    .sort((a, b) => a.createdAt - b.createdAt || compareCodePoints(a.id, b.id))
-    .map(viewOf);
+    .sort((a, b) => a.createdAt - b.createdAt || compareCodePoints(a.id, b.id));
+  return pageOf(children, page).map(viewOf);
 }
 
 /** Newest first (http-api.md 5.4). */

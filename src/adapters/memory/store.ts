@@ -26,6 +26,7 @@ import { fork, getHistory, listTimeline } from './history.ts';
 import * as instances from './reads-instances.ts';
 import { nodePart } from './nodes.ts';
 import { outboxPart } from './outbox.ts';
+import { pageOf } from './page-of.ts';
 import { listJournal } from './reads-journal.ts';
 import * as taskReads from './reads-tasks.ts';
 import { pluginPart } from './plugins.ts';
@@ -169,7 +170,7 @@ function readPart(run: Run): ReadStore {
     getOutput: (tenantId, id, rowId) => run((tx) => instances.getOutput(tx, tenantId, id, rowId)),
     listNodeRows: (tenantId, id) => run((tx) => instances.listNodeRows(tx, tenantId, id)),
     getFrontier: (tenantId, id) => run((tx) => instances.getFrontier(tx, tenantId, id)),
-    listChildren: (tenantId, id) => run((tx) => instances.listChildren(tx, tenantId, id)),
+    listChildren: (tenantId, id, page) => run((tx) => instances.listChildren(tx, tenantId, id, page)),
     listAudit: (tenantId, id, limit) => run((tx) => instances.listAudit(tx, tenantId, id, limit)),
     listJournal: (tenantId, id, limit) => run((tx) => listJournal(tx, tenantId, id, limit)),
     listLogs: (tenantId, id, limit) => run((tx) => instances.listLogs(tx, tenantId, id, limit)),
@@ -179,8 +180,8 @@ function readPart(run: Run): ReadStore {
     listTaskEvents: (tenantId, taskId, limit) =>
       run(({ db }) => taskReads.listTaskEvents(db, tenantId, taskId, limit)),
     taskStats: (tenantId) => run(({ db }) => taskReads.taskStats(db, tenantId)),
-    listWorkers: (tenantId, aliveWithinMs, includeStale) =>
-      run((tx) => taskReads.listWorkers(tx, tenantId, aliveWithinMs, includeStale)),
+    listWorkers: (tenantId, aliveWithinMs, includeStale, page) =>
+      run((tx) => pageOf(taskReads.listWorkers(tx, tenantId, aliveWithinMs, includeStale), page)),
     hasWorkerFor: (handlerName, withinMs) => run((tx) => taskReads.hasWorkerFor(tx, handlerName, withinMs)),
     ping: () => run(({ t }) => ({ now: t, schemaVersion: MEMORY_SCHEMA_VERSION })),
   };

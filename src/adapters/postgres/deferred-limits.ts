@@ -19,7 +19,7 @@ export function createDeferredLimitStore(driver: SqlDriver): LimitStore {
     getPool: async (tenantId, poolId) => (await limits()).getPool(tenantId, poolId),
     listPools: async (tenantId, limit) => (await limits()).listPools(tenantId, limit),
     deletePool: async (tenantId, poolId) => (await limits()).deletePool(tenantId, poolId),
-    listResources: async (tenantId, poolId) => (await limits()).listResources(tenantId, poolId),
+    listResources: async (tenantId, poolId, page) => (await limits()).listResources(tenantId, poolId, page),
     addResource: async (tenantId, poolId, resource) =>
       (await limits()).addResource(tenantId, poolId, resource),
     changeResource: async (tenantId, poolId, resourceId, change) =>

@@ -93,7 +93,9 @@ const RESOURCE = `json_build_object('id', k.id, 'poolId', k.pool_id, 'resourceKe
 const LIST_RESOURCES = `
 SELECT (
   SELECT coalesce(json_agg(${RESOURCE} ORDER BY k.created_at, k.id), '[]')
-  FROM stepwell.pool_resources k WHERE k.pool_id = p.id AND k.tenant_id = p.tenant_id)
+  FROM (
+    SELECT r.* FROM stepwell.pool_resources r WHERE r.pool_id = p.id AND r.tenant_id = p.tenant_id
+    ORDER BY r.created_at, r.id LIMIT $3::integer OFFSET $4::integer) k)
 FROM stepwell.resource_pools p WHERE ($1::text IS NULL OR p.tenant_id = $1) AND p.id = $2`;
 
 /** The pool is locked, so that an attempt which it denies as it was is committed before those who wait for it are woken. */
@@ -217,9 +219,10 @@ function createResourceStore(
   driver: SqlDriver,
 ): Pick<LimitStore, 'listResources' | 'addResource' | 'changeResource' | 'deleteResource'> {
   return {
-    async listResources(tenantId, poolId) {
+    async listResources(tenantId, poolId, page) {
       if (!isUuid(poolId)) return null;
-      const rows = await tenantCall(driver, tenantId, LIST_RESOURCES, [tenantId, poolId]);
+      const params = [tenantId, poolId, page?.limit ?? null, page?.offset ?? 0];
+      const rows = await tenantCall(driver, tenantId, LIST_RESOURCES, params);
       return answerOf<Resource[] | undefined>(rows) ?? null;
     },
     async addResource(tenantId, poolId, resource) {

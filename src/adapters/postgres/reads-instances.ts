@@ -1,4 +1,5 @@
 import type { Json } from '../../core/json.ts';
+import type { Page } from '../../ports/store/history.ts';
 import type {
   Frontier,
   GateItem,
@@ -39,8 +40,11 @@ const FRONTIER = `SELECT ${FRONTIER_OF} FROM stepwell.task_instances i WHERE ${O
 const LIST_CHILDREN = `
 SELECT coalesce((
   SELECT json_agg(stepwell.instance_view(c) ORDER BY c.created_at, c.id)
-  FROM stepwell.task_instances c
-  WHERE c.tenant_id = i.tenant_id AND c.parent_instance_id = i.id), '[]')
+  FROM (
+    SELECT k.id FROM stepwell.task_instances k
+    WHERE k.tenant_id = i.tenant_id AND k.parent_instance_id = i.id
+    ORDER BY k.created_at, k.id LIMIT $3::integer OFFSET $4::integer) l
+  JOIN stepwell.task_instances c ON c.id = l.id), '[]')
 FROM stepwell.task_instances i WHERE ${OF_TENANT} AND i.id = $2`;
 
 /** When a gate times out, null for never. */
@@ -143,12 +147,12 @@ export async function listChildren(
   driver: SqlDriver,
   tenantId: string | null,
   id: string,
+  page?: Page,
 ): Promise<readonly InstanceView[] | null> {
   if (!isUuid(id)) return null;
-  return (
-    answerOf<InstanceView[] | undefined>(await tenantCall(driver, tenantId, LIST_CHILDREN, [tenantId, id])) ??
-    null
-  );
+  const params = [tenantId, id, page?.limit ?? null, page?.offset ?? 0];
+  const rows = await tenantCall(driver, tenantId, LIST_CHILDREN, params);
+  return answerOf<InstanceView[] | undefined>(rows) ?? null;
 }
 
 export async function listOpenGates(

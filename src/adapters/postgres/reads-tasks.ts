@@ -1,5 +1,6 @@
 import { type SQL, and, asc, desc, eq, inArray, isNull, ne, or, sql } from 'drizzle-orm';
 import type { TaskEvent, WorkerTask } from '../../ports/store/accept.ts';
+import type { Page } from '../../ports/store/history.ts';
 import type { ListTasksQuery, TaskStats, WorkerView } from '../../ports/store/reads.ts';
 import { isUuid, tenantCall } from './call.ts';
 import { tenantDatabase } from './database.ts';
@@ -123,15 +124,22 @@ SELECT json_build_object(
 FROM workers w
 CROSS JOIN (SELECT stepwell.sw_now() - $2::bigint * interval '1 millisecond' AS alive_since) n
 WHERE $3::boolean OR w.last_seen_at >= n.alive_since
-ORDER BY w.last_seen_at DESC, w.worker_id`;
+ORDER BY w.last_seen_at DESC, w.worker_id
+LIMIT $4::integer OFFSET $5::integer`;
+
+interface WhichWorkers {
+  readonly aliveWithinMs: number;
+  readonly includeStale: boolean;
+  readonly page: Page | undefined;
+}
 
 export async function listWorkers(
   driver: SqlDriver,
   tenantId: string | null,
-  aliveWithinMs: number,
-  includeStale: boolean,
+  { aliveWithinMs, includeStale, page }: WhichWorkers,
 ): Promise<readonly WorkerView[]> {
-  const rows = await tenantCall(driver, tenantId, LIST_WORKERS, [tenantId, aliveWithinMs, includeStale]);
+  const params = [tenantId, aliveWithinMs, includeStale, page?.limit ?? null, page?.offset ?? 0];
+  const rows = await tenantCall(driver, tenantId, LIST_WORKERS, params);
   return rows.map((row) => answerOf<WorkerView>([row]));
 }
 

@@ -86,7 +86,7 @@ function createReadStore(driver: SqlDriver): ReadStore {
       instances.readItems(driver, key, snapshotKey, { from, count }),
     getInstance: (tenantId, id) => instances.getInstance(driver, tenantId, id),
     getFrontier: (tenantId, id) => instances.getFrontier(driver, tenantId, id),
-    listChildren: (tenantId, id) => instances.listChildren(driver, tenantId, id),
+    listChildren: (tenantId, id, page) => instances.listChildren(driver, tenantId, id, page),
     listOpenGates: (query) => instances.listOpenGates(driver, query),
     listOutputs: async (tenantId, id, which) => (await outputs()).listOutputs(driver, tenantId, id, which),
     getOutput: async (tenantId, id, rowId) => (await outputs()).getOutput(driver, tenantId, id, rowId),
@@ -99,8 +99,8 @@ function createReadStore(driver: SqlDriver): ReadStore {
     listTaskEvents: async (tenantId, taskId, limit) =>
       (await tasks()).listTaskEvents(driver, tenantId, taskId, limit),
     taskStats: async (tenantId) => (await tasks()).taskStats(driver, tenantId),
-    listWorkers: async (tenantId, aliveWithinMs, includeStale) =>
-      (await tasks()).listWorkers(driver, tenantId, aliveWithinMs, includeStale),
+    listWorkers: async (tenantId, aliveWithinMs, includeStale, page) =>
+      (await tasks()).listWorkers(driver, tenantId, { aliveWithinMs, includeStale, page }),
     hasWorkerFor: async (handlerName, withinMs) =>
       (await tasks()).hasWorkerFor(driver, handlerName, withinMs),
     ping: () => ping(driver),

@@ -11,6 +11,7 @@ import {
   IdPath,
   limitParameter,
   NoParameters,
+  PageQuery,
 } from '../schemas/wire-values.ts';
 import { ExplanationBody, showExplanation } from '../schemas/explanation.ts';
 import { InstanceList, showInstance } from '../schemas/instance.ts';
@@ -48,9 +49,10 @@ const children = defineRoute({
   ...parts,
   path: '/instances/{id}/children',
   summary: 'Instances started by sub_sequence blocks of this one, oldest first',
+  query: PageQuery,
   responses: { 200: InstanceList },
-  handle: async ({ store }, { caller, path }) =>
-    found(path.id, await store.listChildren(caller.tenantId, path.id), showInstance),
+  handle: async ({ store }, { caller, path, filter }) =>
+    found(path.id, await store.listChildren(caller.tenantId, path.id, filter), showInstance),
 });
 
 const logs = defineRoute({

@@ -14,7 +14,7 @@ import {
   showPool,
   showResource,
 } from '../schemas/limits.ts';
-import { IdPath, NoParameters } from '../schemas/wire-values.ts';
+import { IdPath, NoParameters, PageQuery } from '../schemas/wire-values.ts';
 
 const tag = 'resource pools';
 
@@ -79,10 +79,10 @@ const listResources = defineRoute({
   tag,
   summary: 'List the resources of a pool, oldest first',
   params: IdPath,
-  query: NoParameters,
+  query: PageQuery,
   responses: { 200: ResourceList },
-  handle: async ({ store }, { caller, path }) => {
-    const resources = await store.listResources(caller.tenantId, path.id);
+  handle: async ({ store }, { caller, path, filter }) => {
+    const resources = await store.listResources(caller.tenantId, path.id, filter);
     return resources === null ? notFound('pool', path.id) : okay(resources.map(showResource));
   },
 });

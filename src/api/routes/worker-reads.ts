@@ -79,6 +79,7 @@ const workers = defineRoute({
       caller.tenantId,
       filter.alive_within_secs * 1000,
       filter.include_stale,
+      { limit: filter.limit, offset: filter.offset },
     );
     return okay(found.map(showWorker));
   },

@@ -53,6 +53,9 @@ export const limitParameter = (standard: number, maximum: number) =>
 
 export const OffsetParameter = CountParameter.default(0);
 
+/** Query of a list of at most 1,000 rows that has no other parameters. */
+export const PageQuery = z.object({ limit: limitParameter(1000, 1000), offset: OffsetParameter });
+
 /** A filter that is given but blank counts as absent. */
 export const FilterParameter = z
   .string()

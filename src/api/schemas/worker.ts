@@ -199,6 +199,8 @@ export function showAttempt(event: TaskEvent): z.infer<typeof AttemptBody> {
 export const WorkerQuery = z.object({
   alive_within_secs: limitParameter(60, 86_400),
   include_stale: BooleanParameter.default(false),
+  limit: limitParameter(1000, 1000),
+  offset: OffsetParameter,
 });
 
 export const WorkerBody = z.object({

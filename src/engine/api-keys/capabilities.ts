@@ -3,7 +3,7 @@ import type { Capability } from '../../ports/store/api-keys.ts';
 const PATHS: Readonly<Record<Exclude<Capability, 'operator' | 'auditor'>, RegExp>> = {
   worker: /^\/(?:workers|handlers)(?:\/|$)/,
   approver: /^\/(?:approvals(?:\/|$)|instances\/\{id\}\/(?:signals|approvals)(?:\/|$))/,
-  publisher: /^\/(?:sequences|plugins|releases)(?:\/|$)/,
+  publisher: /^\/(?:sequences(?:\.json)?|plugins|releases)(?:\/|$)/,
   device: /^\/mobile(?:\/|$)/,
 };
 

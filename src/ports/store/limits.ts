@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { ResourceSettings, PoolStrategy } from '../../core/limits/pool.ts';
+import type { Page } from './history.ts';
 
 /**
  * Throughput and protection (13.3, 13.4, 13.6, 13.8): what is managed from outside. Attempts take from limits in the
@@ -24,8 +25,8 @@ export interface LimitStore {
   /** By name, then id; null: of all tenants. */
   listPools(tenantId: string | null, limit: number): Promise<readonly Pool[]>;
   deletePool(tenantId: string | null, poolId: string): Promise<boolean>;
-  /** null: there is no such pool. */
-  listResources(tenantId: string | null, poolId: string): Promise<readonly Resource[] | null>;
+  /** Oldest first; without a page all of them. null: there is no such pool. */
+  listResources(tenantId: string | null, poolId: string, page?: Page): Promise<readonly Resource[] | null>;
   addResource(tenantId: string | null, poolId: string, resource: NewResource): Promise<Resource | null>;
   changeResource(
     tenantId: string | null,

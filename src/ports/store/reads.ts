@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import type { Frame } from '../../core/run/frame.ts';
 import type { NodeRow, OutputRow } from '../../core/run/output-row.ts';
 import type { TaskEvent, WorkerTask } from './accept.ts';
+import type { Page } from './history.ts';
 import type { InboxRow, InstanceRecord, StepLogLine } from './turn.ts';
 
 /** Reads. Every one is bounded and has a stable order; `tenantId` null is an administrator without a tenant. */
@@ -22,7 +23,8 @@ export interface ReadStore {
   listNodeRows(tenantId: string | null, id: string): Promise<readonly NodeRow[] | null>;
   /** Frames and unprocessed inbox of one instance, for the tree and explain. One round trip. null: no such instance. */
   getFrontier(tenantId: string | null, id: string): Promise<Frontier | null>;
-  listChildren(tenantId: string | null, id: string): Promise<readonly InstanceView[] | null>;
+  /** Oldest first; without a page all of them. */
+  listChildren(tenantId: string | null, id: string, page?: Page): Promise<readonly InstanceView[] | null>;
   listAudit(tenantId: string | null, id: string, limit: number): Promise<readonly AuditRow[] | null>;
   /** The journal ([AUD-2]), newest first. */
   listJournal(tenantId: string | null, id: string, limit: number): Promise<readonly JournalRow[] | null>;
@@ -39,10 +41,12 @@ export interface ReadStore {
     limit: number,
   ): Promise<readonly TaskEvent[] | null>;
   taskStats(tenantId: string | null): Promise<TaskStats>;
+  /** Last seen first; without a page all of them. */
   listWorkers(
     tenantId: string | null,
     aliveWithinMs: number,
     includeStale: boolean,
+    page?: Page,
   ): Promise<readonly WorkerView[]>;
   /** True when a worker polled for this handler name within the last `withinMs` (RULINGS B8). */
   hasWorkerFor(handlerName: string, withinMs: number): Promise<boolean>;
