@@ -5,7 +5,7 @@ import type { Invocation } from '../core/run/interceptors/invocation.ts';
 import { invocationBefore } from '../core/run/interceptors/traces.ts';
 import type { Lease } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
-import { callAside } from './side-call.ts';
+import { callAside, isWriting } from './side-call.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import type { TurnReads } from './turn-reads.ts';
 
@@ -60,5 +60,11 @@ async function invoke(deps: TurnDeps, context: InvocationContext, invocation: In
   });
   if (outcome === null)
     return { _interceptor_error: `the handler ${interceptor.handler} is not in this process` };
-  return outcome.ok ? outcome.output : { _interceptor_error: outcome.failure.message };
+  if (!outcome.ok) return { _interceptor_error: outcome.failure.message };
+  // Interceptors cannot change what a run does ([INT-5]): what one wants written is no part of its answer.
+  if (isWriting(outcome)) {
+    const where = { handler: interceptor.handler, instance_id: draft.record.id, block_id: name };
+    deps.log.warn('what an interceptor wanted written is dropped', where);
+  }
+  return outcome.output;
 }

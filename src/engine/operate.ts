@@ -12,6 +12,7 @@ import { settleShifted, shiftTimers } from '../core/run/shift-timers.ts';
 import { withAlert } from '../core/run/sla.ts';
 import { type InstanceState, isTerminal } from '../core/run/states.ts';
 import type { Claim } from '../ports/store/turn.ts';
+import { callEscalations } from './escalate.ts';
 import { invokeInterceptors } from './invoke-interceptors.ts';
 import { leaseOf } from './lease.ts';
 import { readShape } from './read-shape.ts';
@@ -91,6 +92,7 @@ async function carryOut(
   const { verdict } = await deps.committer.commit(turn);
   if (verdict.verdict === 'refused') return 'again';
   if (verdict.verdict !== 'ok' && verdict.verdict !== 'already') return { status: 'busy' };
+  callEscalations(deps, draft);
   const self = { tenantId: claim.tenantId, instanceId: claim.instanceId, delayMs: 0 };
   const next = slotHints(claim.tenantId, verdict);
   deps.hints.send([...hintsOf(draft, turn), ...next, ...(settled.dueAt === null ? [] : [self])]);

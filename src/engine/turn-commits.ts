@@ -5,12 +5,13 @@ import { applyFacts } from '../core/run/facts.ts';
 import { takeUnannounced } from '../core/run/reshape/apply-changes.ts';
 import { settleDenied } from '../core/run/limits/ask.ts';
 import type { InboxRow, TurnCommit, TurnVerdict } from '../ports/store/turn.ts';
+import { callEscalations, escalateAtOnce } from './escalate.ts';
 import { invokeInterceptors } from './invoke-interceptors.ts';
 import type { Lease } from './lease.ts';
 import { turnCommit } from './turn-commit.ts';
 import type { TurnClock } from './turn-clock.ts';
 import type { TurnDeps } from './turn-deps.ts';
-import { callEscalations, hintsOf, slotHints } from './turn-effects.ts';
+import { hintsOf, slotHints } from './turn-effects.ts';
 import { turnReads } from './turn-reads.ts';
 
 /**
@@ -56,10 +57,7 @@ export class TurnCommits {
   }
 
   async send(draft: Draft, settled: Settle | null): Promise<Sent> {
-    if (draft.invocations.size > 0) {
-      const reads = turnReads(this.deps.store, this.deps.clock, this.lease);
-      await invokeInterceptors(this.deps, { draft, reads, lease: this.lease });
-    }
+    if (draft.escalations.size + draft.invocations.size > 0) await this.callBefore(draft);
     traceIntents(draft);
     const turn = turnCommit({
       ref: this.lease.ref,
@@ -85,6 +83,16 @@ export class TurnCommits {
       case 'bug':
         throw new Error(`the store refused a commit: ${verdict.message}`);
     }
+  }
+
+  private async callBefore(draft: Draft): Promise<void> {
+    const context = {
+      draft,
+      reads: turnReads(this.deps.store, this.deps.clock, this.lease),
+      lease: this.lease,
+    };
+    await escalateAtOnce(this.deps, context);
+    await invokeInterceptors(this.deps, context);
   }
 
   private stored(

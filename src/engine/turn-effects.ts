@@ -12,11 +12,9 @@ import { callHandler } from './call-handler.ts';
 import type { CallOutcome, HandlerCall } from './handler-call.ts';
 import { invokeBefore } from './invoke-interceptors.ts';
 import type { Lease } from './lease.ts';
-import { callAside } from './side-call.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import type { TurnReads } from './turn-reads.ts';
 
-const ESCALATION_TIMEOUT_MS = 10_000;
 /** A call is cut off this long before a function host ends the invocation, so that its failure can still be stored. */
 const COMMIT_MS = 2_000;
 
@@ -99,18 +97,6 @@ function gateOf(draft: Draft, { blockId }: Dispatch): { readonly gate?: StepGate
   if (block?.type !== 'step' || block.wait_for_input === undefined) return {};
   const { choices, allow_comment: allowComment } = block.wait_for_input;
   return { gate: { choices, allowComment } };
-}
-
-/** Best effort, in process only, bounded; the run does not wait and errors are ignored ([HI-10]). */
-export function callEscalations(deps: TurnDeps, draft: Draft): void {
-  for (const { handler, params } of draft.escalations.takeAll()) {
-    const call = { handler, params, name: `_escalation:${handler}`, iteration: '', attempt: 0 };
-    void callAside(deps, draft, { ...call, timeoutMs: ESCALATION_TIMEOUT_MS }).then((outcome) => {
-      if (outcome !== null) return;
-      const where = { handler, instance_id: draft.record.id };
-      deps.log.warn('an escalation handler is not registered here', where);
-    });
-  }
 }
 
 /** Who got the concurrency slot that a commit has freed is due now ([CONC-3]). */

@@ -7,6 +7,7 @@ import { StoreUnavailable } from '../ports/store/store.ts';
 import type { Claim } from '../ports/store/turn.ts';
 import { type Lease, leaseOf } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
+import { refreshNames } from './refresh-names.ts';
 import { readShape } from './read-shape.ts';
 import { readAgain } from './read-again.ts';
 import { TurnCalls } from './turn-calls.ts';
@@ -158,6 +159,7 @@ export class Turn {
     if (draft.outside.reaches) return this.commit(draft, null);
     if (draft.rootEnd !== 'failed') await this.advance(draft);
     this.calls.dropCancelled(draft);
+    if (draft.escalations.size > 0) return this.commitAlone(draft);
     if (isOutdated(draft, this.calls.size)) return this.readAfresh(draft);
     if (this.budget.mayYield(draft)) await this.budget.yieldToHigher(draft);
     const pure = draft.ready.filter((dispatch) => dispatch.pure);
@@ -176,14 +178,7 @@ export class Turn {
   }
 
   private async advance(draft: Draft): Promise<void> {
-    const { directory, clock } = this.deps;
-    // RULINGS B8: a name that this process lacks is not judged by what others had long ago.
-    if (!directory.isFreshFor(draft.plan, this.beganAtMs))
-      await untilAnswered(
-        clock,
-        () => directory.refresh(this.beganAtMs),
-        () => this.lease.leftMs() > 0,
-      );
+    await refreshNames(this.deps, draft.plan, this.lease, this.beganAtMs);
     // Until something has begun: what is ready may be withheld and made ready again, and stays a redelivery.
     draft.lostCalls.takenOver &&= !this.begun;
     for (;;) {
@@ -290,6 +285,12 @@ export class Turn {
     draft.withdraw();
     const step = draft.hasChanges ? await this.commit(draft, null) : 'again';
     return step === 'again' ? 'reload' : step;
+  }
+
+  /** What has happened is stored before anything that comes after it begins ([DL-3]). */
+  private commitAlone(draft: Draft): Promise<Step> {
+    draft.withdraw();
+    return this.commit(draft, null);
   }
 
   private async commit(draft: Draft, settled: Settle | null): Promise<Step> {

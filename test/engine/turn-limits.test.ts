@@ -11,13 +11,13 @@ import { TestEngine } from './support/test-engine.ts';
 const RARE_SWEEP = { sweepMs: 3_600_000 };
 const scripts = { quick: {}, charge: { takesMs: 1000 } };
 
-/** Notes for each call of a handler, but those of interceptors, under which claim of which instance it was made. */
+/** Notes for each call of a handler, but those of interceptors and escalations, under which claim of which instance it was made. */
 function withClaims(scenario: Scenario, claims: Promise<string>[]): Scenario {
   return {
     ...scenario,
     publish: (world) => {
       const note = ({ instanceId, blockId }: Pick<LedgerEntry, 'instanceId' | 'blockId'>): void => {
-        if (blockId.startsWith('_interceptor:')) return;
+        if (blockId.startsWith('_interceptor:') || blockId.startsWith('_escalation:')) return;
         claims.push(world.view(instanceId).then(({ epoch }) => `${instanceId} ${epoch}`));
       };
       world.ledger.onCall = note;

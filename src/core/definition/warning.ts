@@ -21,6 +21,7 @@ export type WarningCode =
   | 'bad_template'
   | 'hyphen_in_expression'
   | 'interceptor_not_invoked'
+  | 'effect_dropped'
   | 'nested_cleanup'
   | 'item_var_name'
   | 'item_var_shadowed'

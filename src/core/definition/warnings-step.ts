@@ -21,6 +21,8 @@ export function warnAboutStep(step: StepBlock, warn: Warn, knownHandlers?: Reado
     ]);
   }
   warnEventGate(step, warn);
+  warnDroppedEffect(step.on_deadline_breach?.handler, ['on_deadline_breach', 'handler'], warn);
+  warnDroppedEffect(step.wait_for_input?.escalation_handler, ['wait_for_input', 'escalation_handler'], warn);
   for (const names of requiredParams(step)) {
     if (names.some((name) => hasParam(step.params, name))) continue;
     warn('missing_param', `'${step.handler}' needs the param ${names.join(' or ')}`, ['params']);
@@ -38,6 +40,14 @@ function warnUnknownHandler(
   warn('unknown_handler', `handler '${shorten(name)}' is not registered; a worker must serve it${hint}`, [
     at,
   ]);
+}
+
+/** There is no step whose blocks could be injected, or that could wait ([DL-3], [HI-10]). */
+const WITHOUT_EFFECT_ASIDE: ReadonlySet<string> = new Set(['self_modify', 'wait_for_event', 'sleep']);
+
+function warnDroppedEffect(handler: string | undefined, at: readonly string[], warn: Warn): void {
+  if (handler === undefined || !WITHOUT_EFFECT_ASIDE.has(handler)) return;
+  warn('effect_dropped', `'${handler}' has no effect as an escalation`, at);
 }
 
 /** An event opens the gate as the answer `yes` would ([WAIT-4]), so the gate must be there and know that answer. */

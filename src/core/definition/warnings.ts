@@ -42,10 +42,30 @@ function idsOf(blocks: readonly Block[]): ReadonlySet<string> {
   return new Set([...walkBlocks(blocks)].map((visit) => visit.block.id));
 }
 
+/** All that these do is written with the step they run as, and an interceptor changes nothing of a run ([INT-5]). */
+const WRITING_HANDLERS: ReadonlySet<string> = new Set([
+  'set_state',
+  'delete_state',
+  'merge_state',
+  'send_signal',
+  'emit_event',
+  'wait_for_event',
+  'self_modify',
+]);
+
 /** Interceptors without `invoke` only leave a trace, which surprises people who expect a call ([INT-1]). */
 function warnAboutInterceptors(document: SequenceDocument, warnings: Warning[]): void {
   for (const [name, interceptor] of Object.entries(document.interceptors ?? {})) {
-    if (interceptor === undefined || interceptor.invoke === true) continue;
+    if (interceptor === undefined) continue;
+    if (interceptor.invoke === true) {
+      if (!WRITING_HANDLERS.has(interceptor.handler)) continue;
+      warnings.push({
+        code: 'effect_dropped',
+        path: `interceptors.${name}`,
+        message: `'${interceptor.handler}' has no effect as an interceptor; its answer is recorded and nothing else`,
+      });
+      continue;
+    }
     warnings.push({
       code: 'interceptor_not_invoked',
       path: `interceptors.${name}`,

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { InboxDone, NewTask, SupersedeRows } from './changes.ts';
 import type { Env } from './env.ts';
+import type { Escalation } from './escalation.ts';
 import { Gathered } from './gathered.ts';
 import { InstanceDraft } from './instance-draft.ts';
 import type { Invocation } from './interceptors/invocation.ts';
@@ -33,8 +34,8 @@ export abstract class DraftRecords {
   readonly knowledge: Knowledge;
   /** The columns of the instance with what this turn changed in them. */
   readonly instance: InstanceDraft;
-  /** Escalation handlers to call once, best effort, after the commit ([HI-10]). */
-  readonly escalations = new Gathered<{ readonly handler: string; readonly params: Json }>();
+  /** Escalation handlers to call once, best effort: pure ones before the next commit, the others after it. */
+  readonly escalations = new Gathered<Escalation>();
   /** Interceptors to call before the next commit ([INT-5]). */
   readonly invocations = new Gathered<Invocation>();
   protected pending = noChanges();

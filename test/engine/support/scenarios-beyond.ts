@@ -110,6 +110,33 @@ export const scenariosBeyond: readonly Scenario[] = [
     alsoFine: ({ start_it, again, heard, after }) =>
       isDeduped(start_it, false) && isDeduped(again, true) && heard !== undefined && after !== undefined,
   },
+  {
+    name: 'escalations',
+    publish: (world) => {
+      const tell = { signal_type: 'update_context', payload: { data: { told: 1 } } };
+      return world.publish([
+        {
+          type: 'try_catch',
+          id: 't',
+          try_block: [
+            step('late', 'slow', {
+              deadline: 50,
+              on_deadline_breach: { handler: 'send_signal', params: tell },
+            }),
+          ],
+          // What was said is heard before anything that follows, and is not said without the breach.
+          catch_block: [step('heard', 'assert', { params: { condition: 'data.told == 1' } })],
+        },
+        step('ask', 'quick', {
+          wait_for_input: { prompt: 'Well?', timeout: 500, escalation_handler: 'query_instance' },
+        }),
+        step('after', 'quick'),
+      ]);
+    },
+    // How late it was depends on who was down.
+    alsoFine: ({ late, heard, ask, after }) =>
+      [late, heard, ask, after].every((output) => output !== undefined),
+  },
 ];
 
 function isDeduped(output: Json | undefined, deduped: boolean): boolean {

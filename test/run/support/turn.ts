@@ -260,7 +260,7 @@ async function commit(state: TurnState, settled: Settle | null): Promise<boolean
   await checkCommitted(world, claim.instanceId);
   world.commits.push(turn);
   world.react(turn);
-  world.escalations.push(...draft.escalations.takeAll());
+  world.escalations.push(...draft.escalations.takeAll().map(({ handler, params }) => ({ handler, params })));
   const crashes = world.crashes === 'after_commits' && mayCrash && settled === null;
   if (crashes && !onlyRepeatsIntents(turn)) throw new Crash();
   draft.env.openBreakers = new Set(verdict.openBreakers);

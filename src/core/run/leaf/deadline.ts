@@ -86,5 +86,7 @@ function escalateBreach(draft: Draft, place: Place, block: StepBlock, leaf: Leaf
   draft.escalations.push({
     handler: action.handler,
     params: mergeObjects(mergeObjects(facts, given), { _breach: facts }),
+    blockId: block.id,
+    iteration: innerIteration(frameAt(draft, place)),
   });
 }

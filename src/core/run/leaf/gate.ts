@@ -193,6 +193,8 @@ function escalate(draft: Draft, place: Place, block: StepBlock, leaf: Leaf, hand
       choices: (gate?.choices ?? []).map((choice) => ({ ...choice })),
       timeout_seconds: timeoutSeconds,
     },
+    blockId: block.id,
+    iteration: innerIteration(frameAt(draft, place)),
   });
   const marker = { _escalated: true, _escalation_handler: handler, _timeout_seconds: timeoutSeconds };
   return completeLeaf(draft, place, leaf, marker, 'escalation');

@@ -1,0 +1,19 @@
+import type { Plan } from '../core/run/plan.ts';
+import type { Lease } from './lease.ts';
+import type { TurnDeps } from './turn-deps.ts';
+import { untilAnswered } from './until-answered.ts';
+
+/** RULINGS B8: a name that this process lacks is not judged by what others had long ago. */
+export async function refreshNames(
+  { directory, clock }: Pick<TurnDeps, 'directory' | 'clock'>,
+  plan: Plan,
+  lease: Lease,
+  beganAtMs: number,
+): Promise<void> {
+  if (directory.isFreshFor(plan, beganAtMs)) return;
+  await untilAnswered(
+    clock,
+    () => directory.refresh(beganAtMs),
+    () => lease.leftMs() > 0,
+  );
+}
