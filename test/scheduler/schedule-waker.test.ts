@@ -1,0 +1,90 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createScheduleWaker } from '../../src/adapters/scheduler/schedule-waker.ts';
+import { type Scheduler, startScheduler } from '../deploy/support/scheduler.ts';
+
+/** 2027-02-11T08:00:20Z. */
+const NOW = 1_802_332_820_000;
+const MINUTE_MS = 60_000;
+
+let scheduler: Scheduler;
+
+beforeAll(async () => {
+  scheduler = await startScheduler();
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+  });
+});
+afterEach(() => scheduler.fireAll(() => Promise.resolve()));
+afterAll(() => scheduler.close());
+
+function waker(clock = { now: NOW }) {
+  return createScheduleWaker({
+    group: 'wakes',
+    targetArn: 'arn:aws:lambda:us-east-1:000000000000:function:sweep',
+    roleArn: 'arn:aws:iam::000000000000:role/wake',
+    clock: { nowMs: () => clock.now },
+  });
+}
+
+const expressions = () =>
+  [...scheduler.schedules.values()].map(({ ScheduleExpression }) => ScheduleExpression);
+
+describe('wakes by one-off schedules (RULINGS A33)', () => {
+  it('are named by their minute and call the sweep', async () => {
+    await waker().wakeWithin(40 * 24 * 60 * MINUTE_MS);
+    expect([...scheduler.schedules]).toEqual([
+      [
+        'wake-202703230800',
+        {
+          GroupName: 'wakes',
+          ScheduleExpression: 'at(2027-03-23T08:00:00)',
+          ActionAfterCompletion: 'DELETE',
+          Target: {
+            Arn: 'arn:aws:lambda:us-east-1:000000000000:function:sweep',
+            RoleArn: 'arn:aws:iam::000000000000:role/wake',
+            Input: '{}',
+          },
+        },
+      ],
+    ]);
+  });
+
+  it('come in the minute in which something falls due, which a sweep looks ahead', async () => {
+    await waker().wakeWithin(5 * MINUTE_MS + 50_000);
+    expect(expressions()).toEqual(['at(2027-02-11T08:06:00)']);
+  });
+
+  it('come with the next minute when that is sooner, and never in the past', async () => {
+    await waker().wakeWithin(0);
+    await waker({ now: NOW + 38_000 }).wakeWithin(100);
+    expect(expressions()).toEqual(['at(2027-02-11T08:01:00)', 'at(2027-02-11T08:02:00)']);
+  });
+
+  it('that guard come after what they guard has ended', async () => {
+    await waker().guard(2 * MINUTE_MS);
+    expect(expressions()).toEqual(['at(2027-02-11T08:03:00)']);
+  });
+
+  it('in a minute that has one already are content with it, whoever made it', async () => {
+    await waker().guard(MINUTE_MS);
+    await expect(waker().guard(MINUTE_MS)).resolves.toBeUndefined();
+    expect(expressions()).toHaveLength(1);
+  });
+
+  it('are not asked for again by the process that has made them', async () => {
+    const mine = waker();
+    await mine.guard(MINUTE_MS);
+    await scheduler.fireAll(() => Promise.resolve());
+    await mine.guard(MINUTE_MS);
+    expect(expressions()).toEqual([]);
+  });
+
+  it('that cannot be kept are told to the caller', async () => {
+    process.env['AWS_ENDPOINT_URL_SCHEDULER'] = 'http://127.0.0.1:1';
+    await expect(waker().guard(MINUTE_MS)).rejects.toThrow('ECONNREFUSED');
+    process.env['AWS_ENDPOINT_URL_SCHEDULER'] = scheduler.endpoint;
+  });
+});
