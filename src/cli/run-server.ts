@@ -5,7 +5,7 @@ import type { CommandResult } from './command.ts';
 import type { RunningServer } from './compose.ts';
 import { loadSettings } from './load-settings.ts';
 import { type ServerFlags, settingsOfFlags, withPort } from './server-flags.ts';
-import type { Settings } from './settings.ts';
+import type { SettingKey, Settings } from './settings.ts';
 import { announceReady, announceStopping } from './show/server.ts';
 import type { Terminal } from './terminal.ts';
 import { listenForStop } from './until-stopped.ts';
@@ -20,6 +20,7 @@ export interface ServerPlan {
   readonly open: (
     settings: Settings,
     onProgress: (text: string) => void,
+    given: ReadonlySet<SettingKey>,
   ) => Promise<Result<RunningServer, Advice>>;
 }
 
@@ -40,7 +41,11 @@ export async function runServer(plan: ServerPlan): Promise<CommandResult> {
   if (!checked.ok) return checked;
   // From here on a signal must not leave a half-started server behind: it is stopped as soon as it runs.
   const stop = listenForStop(systemClock, () => process.exit(INTERRUPTED));
-  const server = await plan.open(settings, (text) => terminal.note(terminal.palette.dim(text)));
+  const server = await plan.open(
+    settings,
+    (text) => terminal.note(terminal.palette.dim(text)),
+    resolved.value.given,
+  );
   if (!server.ok) {
     stop.dispose();
     return server;

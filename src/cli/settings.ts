@@ -38,7 +38,9 @@ export const settingsSchema = z.object({
     .describe('Let `serve` start without a root key: every caller is an administrator.'),
   requireTenantHeader: yesOrNo()
     .default(true)
-    .describe('Refuse calls without `x-tenant-id`. Off in `dev`, where the tenant is `default`.'),
+    .describe(
+      'Refuse calls without `x-tenant-id`. `false`: they see all tenants. Unset in `dev`: they are of tenant `default`.',
+    ),
   allowNoTenantIsolation: yesOrNo()
     .default(false)
     .describe('Needed to switch the tenant header off while a root key is set.'),

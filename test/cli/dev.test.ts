@@ -107,6 +107,21 @@ describe('stepwell dev', () => {
     expect(await (await fetch(`${url}/info`)).json()).toMatchObject({ contract_schema_version: 1 });
   });
 
+  it('shows all tenants to calls without one where the header is switched off by name [API 1.4]', async () => {
+    const { url } = await dev([], { STEPWELL_REQUIRE_TENANT_HEADER: 'false' });
+    for (const tenant of ['kiln', 'weir']) {
+      const id = crypto.randomUUID();
+      const blocks = [{ type: 'step', id: 'only', handler: 'noop' }];
+      const scope = { tenant_id: tenant, namespace: 'default', name: 'one', version: 1 };
+      const body = JSON.stringify({ id, ...scope, created_at: '2026-01-01T00:00:00Z', blocks });
+      const headers = { 'content-type': 'application/json' };
+      expect((await fetch(`${url}/api/v1/sequences`, { method: 'POST', headers, body })).status).toBe(201);
+      expect((await fetch(`${url}/api/v1/sequences/${id}`)).status).toBe(200);
+    }
+    const listed = await fetch(`${url}/api/v1/sequences?limit=1`);
+    expect(await listed.json()).toMatchObject({ items: [{ tenant_id: 'kiln' }], has_more: true });
+  });
+
   it('asks for the key when one is set', async () => {
     const { url } = await dev([], { STEPWELL_API_KEY: 'secret-key', STEPWELL_REQUIRE_TENANT_HEADER: 'true' });
     expect((await fetch(`${url}/api/v1/sequences`)).status).toBe(401);

@@ -5,7 +5,11 @@ import { LOOPBACK } from '../engine-settings.ts';
 import { runServer } from '../run-server.ts';
 import { serverArgs } from '../server-flags.ts';
 
-/** Everything in one process, for a developer's machine: loopback only, no key needed, tenant `default` (RULINGS B19). */
+/**
+ * Everything in one process, for a developer's machine: loopback only, no key needed, tenant `default` (RULINGS B19).
+ * Who switches the tenant header off in so many words gets what that means everywhere: a call without one sees all
+ * tenants (http-api.md 1.4).
+ */
 export default defineCliCommand({
   name: 'dev',
   description: 'Run API and engine on this machine; nothing to configure.',
@@ -22,6 +26,10 @@ export default defineCliCommand({
               message: '`stepwell dev` listens on the loopback interface only, as it asks nobody for a key',
               next: 'Take the host out of STEPWELL_HTTP_ADDR, or use `stepwell serve`.',
             }),
-      open: (settings, onProgress) => openServer(settings, { defaultTenantId: 'default', onProgress }),
+      open: (settings, onProgress, given) =>
+        openServer(settings, {
+          defaultTenantId: given.has('requireTenantHeader') ? null : 'default',
+          onProgress,
+        }),
     }),
 });

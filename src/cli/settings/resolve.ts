@@ -27,6 +27,8 @@ export interface SettingSources {
 
 export interface ResolvedSettings {
   readonly settings: Settings;
+  /** What somebody set; all else is a default. */
+  readonly given: ReadonlySet<SettingKey>;
   /** Sentences for people; the process goes on. */
   readonly warnings: readonly string[];
 }
@@ -53,6 +55,7 @@ export function resolveSettings(sources: SettingSources): Result<ResolvedSetting
   if (clashes.length > 0) return err(clashes);
   return ok({
     settings,
+    given: new Set(winners.keys()),
     warnings: [...file.warnings, ...environment.warnings],
   });
 }
