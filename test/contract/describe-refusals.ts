@@ -21,7 +21,7 @@ const PREFIX: Readonly<Record<number, RegExp>> = {
 
 /** Registers a test for each refusal of a table; all of them together must have changed nothing. */
 export function describeRefusals(title: string, refusals: readonly Refusal[]): void {
-  describe(title, () => {
+  describe.each([title])('a refused request %s', () => {
     const backend = useBackend('memory');
     let world: ContractWorld;
     let scene: Scene;

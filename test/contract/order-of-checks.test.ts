@@ -31,11 +31,16 @@ interface Parameter {
   readonly schema: Json | undefined;
 }
 
+const textAt = (value: Json, name: string): string => {
+  const text = member(value, name);
+  return typeof text === 'string' ? text : '';
+};
+
 function parametersOf(route: Route): readonly Parameter[] {
   const listed = member(operationOf(route), 'parameters');
   return (isJsonArray(listed) ? listed : []).map((one) => ({
-    name: String(member(one, 'name')),
-    place: String(member(one, 'in')),
+    name: textAt(one, 'name'),
+    place: textAt(one, 'in'),
     schema: member(one, 'schema'),
   }));
 }

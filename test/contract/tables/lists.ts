@@ -1,97 +1,22 @@
-import { TENANT } from '../../api/support/api-fixture.ts';
-import type { ApiFixture, Body } from '../../api/support/api-fixture.ts';
-import { document, startBody } from '../../api/support/documents.ts';
-import { ended, takeTurn, waitingForAnswer, waitingForWorker } from '../../api/support/seeded-runs.ts';
-import { auditEntry, nextId, row, settleAs } from '../../support/turn-builder.ts';
-
-/** `-name`: descending. */
-export type OrderKey = string;
-
-/** A list of http-api.md with its bounds and its order. */
-export interface ListRow {
-  readonly route: string;
-  /** How many rows are shown when nothing is said; null: the list takes no limit. */
-  readonly standard: number | null;
-  readonly most: number;
-  /** `limit=0` is cut to this; absent: an empty page. */
-  readonly least?: number;
-  readonly parameter?: string;
-  readonly hasOffset: boolean;
-  /** By what it is ordered, the tie-breaker last. */
-  readonly order: readonly OrderKey[];
-  readonly rowsOf?: (body: Body) => readonly Body[];
-  /** Makes some rows and answers the path of their list. */
-  readonly seed: (api: ApiFixture, count: number) => Promise<string>;
-}
-
-type Seed = ListRow['seed'];
+import { type Body, TENANT } from '../../api/support/api-fixture.ts';
+import { ended, waitingForAnswer } from '../../api/support/seeded-runs.ts';
+import { nextId } from '../../support/turn-builder.ts';
+import {
+  change,
+  name,
+  NAMED,
+  ofInstance,
+  posting,
+  publishing,
+  seeding,
+  sequence,
+  starting,
+  write,
+} from '../support/list-seeds.ts';
+import type { ListRow } from './list-row.ts';
+import { WORKER_LISTS } from './worker-lists.ts';
 
 const items = (body: Body): readonly Body[] => body.items;
-const NAMED = { tenant_id: TENANT, namespace: 'fulfilment' };
-
-/** Posts a body for each row, the clock moving with every other one, so that some are made at one instant. */
-const posting =
-  (path: string, list: string, bodyOf: (index: number) => object): Seed =>
-  async (api, count) => {
-    for (let index = 0; index < count; index += 1) {
-      if (index % 2 === 0) api.clock.now += 1;
-      const reply = await api.call('POST', path, { body: bodyOf(index) });
-      if (reply.status >= 300) throw new Error(`${path} answered ${reply.status} ${reply.text}`);
-    }
-    return list;
-  };
-
-/** Names whose order is not that of their creation. */
-const name = (index: number): string => `n-${String((index * 7919) % 1009).padStart(4, '0')}`;
-
-const publishing: Seed = posting('/sequences', '/sequences', (index) =>
-  document({ name: `n-${index % 3}`, version: index }),
-);
-
-async function sequence(api: ApiFixture): Promise<string> {
-  const body = document({ name: 'listed' });
-  await api.call('POST', '/sequences', { body });
-  return body.id;
-}
-
-const starting =
-  (list: string, more: (index: number) => object = () => ({})): Seed =>
-  async (api, count) => {
-    const id = await sequence(api);
-    return posting('/instances', list, (index) => startBody(id, { ...more(index) }))(api, count);
-  };
-
-const seeding =
-  (list: string, one: (api: ApiFixture) => Promise<unknown>): Seed =>
-  async (api, count) => {
-    for (let index = 0; index < count; index += 1) {
-      if (index % 2 === 0) api.clock.now += 1;
-      await one(api);
-    }
-    return list;
-  };
-
-const ofInstance =
-  (part: string, fill: (api: ApiFixture, id: string, count: number) => Promise<void>): Seed =>
-  async (api, count) => {
-    const { id } = (await api.call('POST', '/instances', { body: startBody(await sequence(api)) })).body;
-    await fill(api, id, count);
-    return `/instances/${id}${part}`;
-  };
-
-/** So many changes of state, in one commit each. */
-async function change(api: ApiFixture, id: string, count: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) {
-    api.clock.now += index % 2;
-    const audit = [auditEntry('running', 'scheduled')];
-    await takeTurn(api, id, { audit, settle: settleAs('scheduled', { dueAt: api.clock.now }) });
-  }
-}
-
-async function write(api: ApiFixture, id: string, count: number): Promise<void> {
-  const rows = Array.from({ length: count }, (_, index) => row({ iteration: `l:${index}` }));
-  await takeTurn(api, id, { rows, settle: settleAs('scheduled', { dueAt: api.clock.now }) });
-}
 
 export const LISTS: readonly ListRow[] = [
   {
@@ -287,117 +212,5 @@ export const LISTS: readonly ListRow[] = [
       source: 's',
     })),
   },
-  {
-    route: 'GET /workers/tasks',
-    standard: 50,
-    most: 1000,
-    hasOffset: true,
-    order: ['-created_at', '-id'],
-    seed: seeding('/workers/tasks', waitingForWorker),
-  },
-  {
-    route: 'GET /workers/tasks/{id}/attempts',
-    standard: 100,
-    most: 1000,
-    hasOffset: false,
-    order: ['created_at', 'id'],
-    seed: async (api, count) => {
-      const { taskId } = await waitingForWorker(api);
-      const report = { worker_id: 'w', claim_epoch: 9, message: 'm' };
-      for (let index = 0; index < count; index += 1) {
-        api.clock.now += index % 2;
-        await api.call('POST', `/workers/tasks/${taskId}/fail`, { body: report });
-      }
-      return `/workers/tasks/${taskId}/attempts`;
-    },
-  },
-  {
-    route: 'GET /workers',
-    standard: 1000,
-    most: 1000,
-    hasOffset: true,
-    order: ['-last_seen_at', 'worker_id'],
-    seed: posting('/workers/tasks/poll', '/workers', (index) => ({
-      handler_name: 'h',
-      worker_id: name(index),
-    })),
-  },
-  {
-    route: 'GET /workers/{worker_id}/commands',
-    standard: 1000,
-    most: 1000,
-    hasOffset: false,
-    order: ['created_at', 'id'],
-    seed: posting('/workers/commands', '/workers/w/commands', () => ({ worker_id: 'w', command: 'ping' })),
-  },
-  {
-    route: 'GET /workers/version-pins',
-    standard: 1000,
-    most: 1000,
-    hasOffset: false,
-    order: ['tenant_id', 'handler_name'],
-    seed: posting('/workers/version-pins', '/workers/version-pins', (index) => ({
-      tenant_id: TENANT,
-      handler_name: name(index),
-      min_version: '1',
-    })),
-  },
-  {
-    route: 'GET /routing-rules',
-    standard: 1000,
-    most: 1000,
-    hasOffset: false,
-    order: ['-priority', 'created_at', 'id'],
-    seed: posting('/routing-rules', '/routing-rules', (index) => ({
-      tenant_id: TENANT,
-      handler_name: 'h',
-      queue_override: 'q',
-      priority: index % 3,
-    })),
-  },
-  {
-    route: 'GET /changes',
-    standard: 100,
-    most: 500,
-    least: 1,
-    hasOffset: false,
-    order: ['created_at', 'id'],
-    rowsOf: ({ changes }) => changes,
-    seed: async (api, count) => {
-      await ofInstance('', change)(api, count);
-      // What is made right now is not shown yet.
-      api.clock.now += 1;
-      return '/changes';
-    },
-  },
-  {
-    route: 'GET /api-keys',
-    standard: null,
-    most: 1000,
-    hasOffset: false,
-    order: ['-created_at', '-id'],
-    seed: posting('/api-keys', `/api-keys?tenant_id=${TENANT}`, () => ({ tenant_id: TENANT })),
-  },
+  ...WORKER_LISTS,
 ];
-
-/** Lists that are additions, or bounded by what they belong to, or shown with rows that only other parts make. */
-export const OTHER_LISTS: Readonly<Record<string, string>> = {
-  'GET /instances/dlq/groups': 'of the newest 500 failed instances',
-  'GET /instances/{id}/tree': 'one node per block of a sequence, which has at most 5,000',
-  'GET /instances/{id}/children': 'cut as the list of a session; test/store-contract/children.ts',
-  'GET /instances/{id}/logs': 'test/api/outputs.test.ts',
-  'GET /instances/{id}/journal': 'an addition',
-  'GET /instances/{id}/effects': 'test/api/describe-effects.ts',
-  'GET /instances/{id}/artifacts': 'at most 1,000',
-  'GET /instances/{id}/signals': 'an addition, test/api/describe-signals.ts',
-  'GET /instances/{id}/remediations': 'computed',
-  'GET /instances/{id}/blocks/{block_id}/resolved-input': 'the references of one step',
-  'GET /rate-limits': 'an addition',
-  'GET /tenants/{tenant}/rate-limits': 'an addition',
-  'GET /circuit-breakers': 'test/api/limits.test.ts',
-  'GET /tenants/{tenant}/circuit-breakers': 'test/api/limits.test.ts',
-  'GET /webhooks/outbox': 'test/api/describe-outbox.ts',
-  'GET /webhooks/deliveries': 'test/api/describe-outbox.ts',
-  'GET /webhooks/deliveries/{delivery_id}': 'at most 1,000',
-  'GET /cluster/nodes': 'at most 1,000',
-};

@@ -1,0 +1,21 @@
+/** Lists that are additions, or bounded by what they belong to, or shown with rows that only other parts make. */
+export const OTHER_LISTS: Readonly<Record<string, string>> = {
+  'GET /instances/dlq/groups': 'of the newest 500 failed instances',
+  'GET /instances/{id}/tree': 'one node per block of a sequence, which has at most 5,000',
+  'GET /instances/{id}/children': 'cut as the list of a session; test/store-contract/children.ts',
+  'GET /instances/{id}/logs': 'test/api/outputs.test.ts',
+  'GET /instances/{id}/journal': 'an addition',
+  'GET /instances/{id}/effects': 'test/api/describe-effects.ts',
+  'GET /instances/{id}/artifacts': 'at most 1,000',
+  'GET /instances/{id}/signals': 'an addition, test/api/describe-signals.ts',
+  'GET /instances/{id}/remediations': 'computed',
+  'GET /instances/{id}/blocks/{block_id}/resolved-input': 'the references of one step',
+  'GET /rate-limits': 'an addition',
+  'GET /tenants/{tenant}/rate-limits': 'an addition',
+  'GET /circuit-breakers': 'test/api/limits.test.ts',
+  'GET /tenants/{tenant}/circuit-breakers': 'test/api/limits.test.ts',
+  'GET /webhooks/outbox': 'test/api/describe-outbox.ts',
+  'GET /webhooks/deliveries': 'test/api/describe-outbox.ts',
+  'GET /webhooks/deliveries/{delivery_id}': 'at most 1,000',
+  'GET /cluster/nodes': 'at most 1,000',
+};
