@@ -11,10 +11,13 @@ export interface ApiParts {
   readonly settings: HostSettings;
   readonly version: string;
   readonly peerOf: ApiDeps['peerOf'];
+  /** Event streams at once; default: none, since functions answer as a whole and who follows something polls. */
+  readonly maxStreams?: number;
 }
 
 /** What the API of a function host works with. Throws as `apiSettings`. */
-export function apiDeps({ engine, runner, settings, version, peerOf }: ApiParts): ApiDeps {
+export function apiDeps(parts: ApiParts): ApiDeps {
+  const { engine, runner, settings, version, peerOf, maxStreams = 0 } = parts;
   const { store, handlers, definitions, hints, ids, clock, entropy, log, limits, seal, outbox, node } =
     engine.deps;
   return {
@@ -34,7 +37,7 @@ export function apiDeps({ engine, runner, settings, version, peerOf }: ApiParts)
     ...(seal === undefined ? {} : { seal }),
     ...(outbox === undefined ? {} : { outbox }),
     handlerNames: handlers.names,
-    settings: apiSettings(settings),
+    settings: { ...apiSettings(settings), maxStreams },
     service: {
       version,
       schemaVersion: SCHEMA_VERSION,
@@ -48,7 +51,7 @@ export function apiDeps({ engine, runner, settings, version, peerOf }: ApiParts)
 /**
  * The API's settings from those of a function host. Throws when nobody would have to show a key and that was not asked for.
  */
-function apiSettings(settings: HostSettings): ApiSettings {
+function apiSettings(settings: HostSettings): Omit<ApiSettings, 'maxStreams'> {
   const apiKey = settings.STEPWELL_API_KEY ?? null;
   const requireTenantHeader = settings.STEPWELL_REQUIRE_TENANT_HEADER ?? true;
   if (apiKey === null && settings.STEPWELL_INSECURE !== true) {
@@ -68,8 +71,7 @@ function apiSettings(settings: HostSettings): ApiSettings {
     maxWebhookBodyBytes: settings.STEPWELL_MAX_WEBHOOK_BODY_BYTES,
     localCallersOnly: false,
     webhookRatePerSec: settings.STEPWELL_WEBHOOK_RATE_PER_SEC,
-    // Functions answer as a whole; who follows something polls.
-    maxStreams: 0,
+    // Clients resume (RULINGS B17).
     streamMaxMs: 60_000,
     envLabel: settings.STEPWELL_ENV_LABEL ?? null,
     envColor: settings.STEPWELL_ENV_COLOR ?? null,

@@ -25,6 +25,7 @@ export function createAlarms(watched: Watched): readonly aws.cloudwatch.MetricAl
     );
   const named = {
     Api: functions.api.nodes.function,
+    Stream: functions.stream.nodes.function,
     Turn: functions.turn.nodes.function.nodes.function,
     Sweep: functions.sweep.nodes.function,
     DeadLetter: functions.deadLetter.nodes.function.nodes.function,

@@ -24,6 +24,8 @@ export { type StageSettings, stageSettings } from './stage.ts';
 export class Stepwell extends $util.ComponentResource {
   /** Where the API is. */
   readonly url: $util.Output<string>;
+  /** The same API, for those who follow something (`/stream`). */
+  readonly streamUrl: $util.Output<string>;
   readonly nodes: Functions & Queues;
 
   constructor(name: string, args: StepwellArgs = {}, opts: $util.ComponentResourceOptions = {}) {
@@ -47,14 +49,16 @@ export class Stepwell extends $util.ComponentResource {
     allowLoop(`${name}DeadLetterLoop`, functions.deadLetter.nodes.function.name, parts);
     deployment.publishAfter([
       functions.api.name,
+      functions.stream.name,
       functions.sweep.name,
       functions.turn.nodes.function.name,
       functions.deadLetter.nodes.function.name,
     ]);
     createAlarms({ parts, functions, queues });
     this.url = functions.api.url;
+    this.streamUrl = functions.stream.url;
     this.nodes = { ...functions, ...queues };
-    this.registerOutputs({ url: this.url });
+    this.registerOutputs({ url: this.url, streamUrl: this.streamUrl });
   }
 }
 

@@ -4,6 +4,7 @@ import { extname, join, posix, relative, sep } from 'node:path';
 /** Files that a function of the deployment is bundled from, as `file.export`, relative to the project's root. */
 export interface Entries {
   readonly api: string;
+  readonly stream: string;
   readonly turn: string;
   readonly sweep: string;
   readonly deadLetter: string;
@@ -33,6 +34,7 @@ export function writeEntries(parts: EntryParts): Entries {
     write(file, handlerEntry(parts, folder, file, create));
   return {
     api: around('api', 'createApiHandler'),
+    stream: around('stream', 'createStreamHandler'),
     turn: around('turn', 'createTurnHandler'),
     sweep: around('sweep', 'createSweepHandler'),
     deadLetter: around('dead-letter', 'createDeadLetterHandler'),

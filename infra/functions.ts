@@ -1,7 +1,7 @@
 import type { Deployment } from './deployment.ts';
 import { baseFunction, ofLambdaOnly, type Parts } from './parts.ts';
 import type { Queues } from './queues.ts';
-import type { Wakes } from './wakes.ts';
+import type { WakeAccess, Wakes } from './wakes.ts';
 
 export interface Surroundings {
   readonly queues: Queues;
@@ -13,6 +13,7 @@ export interface Surroundings {
 
 export interface Functions {
   readonly api: sst.aws.Function;
+  readonly stream: sst.aws.Function;
   readonly sweep: sst.aws.Function;
   readonly turn: Subscriber;
   readonly deadLetter: Subscriber;
@@ -23,64 +24,105 @@ type Subscriber = ReturnType<sst.aws.Queue['subscribe']>;
 /** The instances of one batch are worked at side by side and share their commits; what is not begun in time is given back. */
 const BATCH = { size: 10, partialResponses: true } as const;
 const DEAD_LETTER_FUNCTIONS_MAX = 2;
+/** The API ends a stream after a minute; clients resume. */
+const STREAM_LIMIT_SECONDS = 75;
 
 /** All functions that serve. The sweep is there before the others, which have to name it where they set wakes. */
 export function createFunctions(parts: Parts, around: Surroundings): Functions {
-  const { name, entries, stage, opts } = parts;
+  const { entries, stage } = parts;
   const { queues, wakes } = around;
-  const sweep = new sst.aws.Function(
-    `${name}Sweep`,
-    {
-      ...running(parts, serving(parts, around, wakes.ofSweep())),
-      handler: entries.sweep,
-      // A tick that failed is not worth much: the next one does the same (reliability.md 5.1).
-      retries: 0,
-      transform: { role: ofLambdaOnly, eventInvokeConfig: { maximumEventAgeInSeconds: 60 } },
-      ...(stage.reserved === null ? {} : { concurrency: { reserved: stage.reserved.sweep } }),
-    },
-    opts,
-  );
-  const others = wakes.ofOthers(sweep.arn);
-  const api = new sst.aws.Function(
-    `${name}Api`,
-    {
-      ...serving(parts, around, others, { STEPWELL_API_KEY: around.apiKey }),
-      handler: entries.api,
-      // It lets everybody through: callers are authenticated by the API itself, which also answers cross-origin requests.
-      url: { cors: false },
-      ...(stage.reserved === null ? {} : { concurrency: { reserved: stage.reserved.api } }),
-    },
-    opts,
-  );
-  const subscribe = (queue: sst.aws.Queue, handler: string, maximumConcurrency: number) => {
-    return queue.subscribe(
-      { ...running(parts, serving(parts, around, others)), handler },
-      {
-        batch: BATCH,
-        transform: {
-          eventSourceMapping: (mapping) => {
-            mapping.scalingConfig = { maximumConcurrency };
-          },
-        },
-      },
-      opts,
-    );
-  };
+  const sweep = createSweep(parts, around);
+  const own = wakes.ofOthers(sweep.arn);
+  const { deadLetters, turns } = queues;
   return {
-    api,
+    api: createHttp(parts, around, own, {
+      name: 'Api',
+      handler: entries.api,
+      reserved: stage.reserved?.api,
+    }),
+    stream: createHttp(parts, around, own, {
+      name: 'Stream',
+      handler: entries.stream,
+      reserved: stage.reserved?.stream,
+      streaming: true,
+      timeout: `${STREAM_LIMIT_SECONDS} seconds`,
+    }),
     sweep,
-    turn: subscribe(queues.turns, entries.turn, stage.turnFunctionsMax),
-    deadLetter: subscribe(queues.deadLetters, entries.deadLetter, DEAD_LETTER_FUNCTIONS_MAX),
+    turn: subscribe(parts, around, own, turns, entries.turn, stage.turnFunctionsMax),
+    deadLetter: subscribe(parts, around, own, deadLetters, entries.deadLetter, DEAD_LETTER_FUNCTIONS_MAX),
   };
 }
 
-type Own = ReturnType<Wakes['ofSweep']>;
+function createSweep(parts: Parts, around: Surroundings): sst.aws.Function {
+  return new sst.aws.Function(
+    `${parts.name}Sweep`,
+    {
+      ...running(parts, serving(parts, around, around.wakes.ofSweep())),
+      handler: parts.entries.sweep,
+      // A tick that failed is not worth much: the next one does the same (reliability.md 5.1).
+      retries: 0,
+      transform: { role: ofLambdaOnly, eventInvokeConfig: { maximumEventAgeInSeconds: 60 } },
+      ...reserve(parts.stage.reserved?.sweep),
+    },
+    parts.opts,
+  );
+}
+
+interface HttpFunction extends Pick<sst.aws.FunctionArgs, 'handler' | 'streaming' | 'timeout'> {
+  readonly name: string;
+  readonly reserved: number | undefined;
+}
+
+/** It lets everybody through: callers are authenticated by the API itself, which also answers cross-origin requests. */
+function createHttp(
+  parts: Parts,
+  around: Surroundings,
+  own: WakeAccess,
+  { name, reserved, ...args }: HttpFunction,
+): sst.aws.Function {
+  return new sst.aws.Function(
+    `${parts.name}${name}`,
+    {
+      ...serving(parts, around, own, { STEPWELL_API_KEY: around.apiKey }),
+      ...args,
+      url: { cors: false },
+      ...reserve(reserved),
+    },
+    parts.opts,
+  );
+}
+
+function subscribe(
+  parts: Parts,
+  around: Surroundings,
+  own: WakeAccess,
+  queue: sst.aws.Queue,
+  handler: string,
+  maximumConcurrency: number,
+): Subscriber {
+  return queue.subscribe(
+    { ...running(parts, serving(parts, around, own)), handler },
+    {
+      batch: BATCH,
+      transform: {
+        eventSourceMapping: (mapping) => {
+          mapping.scalingConfig = { maximumConcurrency };
+        },
+      },
+    },
+    parts.opts,
+  );
+}
+
+function reserve(reserved: number | undefined): Pick<sst.aws.FunctionArgs, 'concurrency'> {
+  return reserved === undefined ? {} : { concurrency: { reserved } };
+}
 
 /** Each may send hints, keep wakes in economy mode, and nothing else. */
 function serving(
   parts: Parts,
   { queues, deployment, databaseUrl }: Surroundings,
-  own: Own,
+  own: WakeAccess,
   secrets: Readonly<Record<string, $util.Input<string>>> = {},
 ) {
   const { args } = parts;

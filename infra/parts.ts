@@ -12,7 +12,7 @@ export interface Parts {
   readonly opts: { readonly parent: $util.Resource };
 }
 
-/** The time limit of every function (reliability.md 5.3). The queue's visibility is six times as long. */
+/** The time limit of functions (reliability.md 5.3). The queue's visibility is six times as long. */
 export const TIME_LIMIT_SECONDS = 60;
 export const RECEIVES_MAX = 5;
 

@@ -9,7 +9,7 @@ export interface StageSettings {
    */
   readonly turnFunctionsMax: number;
   /** Set aside of the account's concurrency, so that a flood of runs starves neither; null where the account has little. */
-  readonly reserved: { readonly api: number; readonly sweep: number } | null;
+  readonly reserved: { readonly api: number; readonly stream: number; readonly sweep: number } | null;
 }
 
 export function stageSettings(stage: string): StageSettings {
@@ -20,7 +20,7 @@ const PRODUCTION: StageSettings = {
   isProtected: true,
   logRetention: '3 months',
   turnFunctionsMax: 40,
-  reserved: { api: 100, sweep: 2 },
+  reserved: { api: 100, stream: 20, sweep: 2 },
 };
 
 const OTHERS: StageSettings = {

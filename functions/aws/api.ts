@@ -1,15 +1,16 @@
-import type { APIGatewayProxyResult, LambdaContext, LambdaEvent } from 'hono/aws-lambda';
+import { type APIGatewayProxyResult, handle, type LambdaContext, type LambdaEvent } from 'hono/aws-lambda';
 import type { AwsHost } from './compose.ts';
-import { type AnswerEvent, composeApi } from './compose-api.ts';
+import { type AwsApi, composeApi, methodOf } from './compose-api.ts';
 
-/** HTTP: events of a function URL or of an API Gateway. */
+/** HTTP: events of a function URL or of an API Gateway, each answered as a whole. */
 export function createApiHandler(
   host: AwsHost,
 ): (event: LambdaEvent, context: LambdaContext) => Promise<APIGatewayProxyResult> {
-  let answer: Promise<AnswerEvent> | null = null;
+  let opened: Promise<AwsApi> | null = null;
   return async (event, context) => {
-    answer ??= host().then(composeApi);
-    return (await answer)(event, context);
+    opened ??= host().then((parts) => composeApi(parts));
+    const { app, serve } = await opened;
+    return serve(methodOf(event), context, () => handle(app)(event, context));
   };
 }
 

@@ -6,5 +6,6 @@ export { createApiHandler } from './api.ts';
 export { type AwsHost, type AwsHostOptions, createAwsHost } from './compose.ts';
 export { createDeadLetterHandler } from './dead-letter.ts';
 export { createDeployHandler, type DeployAnswer, type DeployEvent } from './deploy.ts';
+export { createStreamHandler } from './stream.ts';
 export { createSweepHandler } from './sweep.ts';
 export { createTurnHandler } from './turn.ts';

@@ -73,7 +73,7 @@ describe('economy mode', () => {
     const topic = only(stages.economy, 'aws:sns/topicSubscription:TopicSubscription').inputs;
     expect(topic).toMatchObject({ protocol: 'email', endpoint: 'a@example.com' });
     const alarms = stages.economy.resources.filter(({ type }) => type.endsWith(':MetricAlarm'));
-    expect(alarms).toHaveLength(8);
+    expect(alarms).toHaveLength(9);
     expect(
       new Set(alarms.flatMap(({ inputs }) => z.array(z.string()).parse(inputs['alarmActions']))),
     ).toEqual(new Set([topic['topic']]));

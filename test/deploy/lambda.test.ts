@@ -14,7 +14,13 @@ import { createTestDatabase } from '../support/postgres-database.ts';
 import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
 import { nextId } from '../support/turn-builder.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { type AwsProject, bundleProject, type Installation, install } from './support/installation.ts';
+import {
+  type AwsProject,
+  bundleProject,
+  type Installation,
+  install,
+  requestEvent,
+} from './support/installation.ts';
 import { loadedFiles } from './support/loaded-files.ts';
 import { createPostman } from './support/postman.ts';
 import { type FunctionName, functionOf, SERVING } from './support/resources.ts';
@@ -166,6 +172,22 @@ describe.each(testedNodes())(
       service.close();
       expect(new Set(keys).size).toBe(1);
       expect(keys).toHaveLength(2);
+    });
+
+    it('stream what becomes of a run, and everything else as well', async () => {
+      await deploy(program);
+      const { Stream, Turn } = app.functions;
+      const id = await start({ type: 'step', id: 'a', handler: 'noop' });
+      await sourceOf((event) => Turn.invoke(event)).drain();
+      const ask = (path: string) => Stream.invoke(requestEvent('GET', `/api/v1${path}`));
+      expect(await ask(`/instances/${id}/stream`)).toMatchObject({
+        statusCode: 200,
+        headers: { 'content-type': expect.stringContaining('text/event-stream') },
+        body: expect.stringMatching(/^id: [\s\S]*completed/m),
+      });
+      expect(await ask(`/instances/${id}`)).toMatchObject({ body: expect.stringContaining(id) });
+      const whole = await fetch(`${app.url}/api/v1/instances/${id}/stream`);
+      expect(await whole.json()).toMatchObject({ code: 'too_many_streams' });
     });
 
     it('keep a wake for each minute in which something is due, and for what they might leave behind', async () => {

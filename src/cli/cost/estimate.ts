@@ -56,7 +56,7 @@ const ASSUMPTIONS = {
   sweepsPerMonth: { steady: 43_800, economy: 122 },
   /** Lambda asks an empty queue all the time: five pollers, each waits 20 s. Two queues. */
   emptyReceivesPerMonth: 2 * 5 * 3 * 43_800,
-  alarms: 8,
+  alarms: 9,
 } as const;
 
 const MILLION = 1_000_000;

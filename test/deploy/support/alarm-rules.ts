@@ -86,12 +86,16 @@ export const STAGES: readonly Rule[] = [
   },
   {
     name: 'the API is open to the internet, unauthenticated by AWS and without a second layer of CORS',
-    holds: (evaluated) =>
-      expect(only(evaluated, 'aws:lambda/functionUrl:FunctionUrl').inputs).toEqual({
-        authorizationType: 'NONE',
-        functionName: functionOf(evaluated, 'Api').name,
-        invokeMode: 'BUFFERED',
-      }),
+    holds: (evaluated) => {
+      for (const [name, invokeMode] of [
+        ['Api', 'BUFFERED'],
+        ['Stream', 'RESPONSE_STREAM'],
+      ] as const) {
+        const url = only(evaluated, 'aws:lambda/functionUrl:FunctionUrl', new RegExp(`${name}Url$`));
+        const functionName = functionOf(evaluated, name).name;
+        expect(url.inputs).toEqual({ authorizationType: 'NONE', functionName, invokeMode });
+      }
+    },
     mistake: edit('infra/functions.ts', 'url: { cors: false }', 'url: true'),
   },
 ];

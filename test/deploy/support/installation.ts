@@ -121,6 +121,7 @@ export async function install(options: InstallationOptions): Promise<Installatio
     });
   const functions = {
     Api: lambda('Api'),
+    Stream: lambda('Stream'),
     Turn: lambda('Turn'),
     Sweep: lambda('Sweep'),
     DeadLetter: lambda('DeadLetter'),
@@ -177,11 +178,20 @@ async function serve(api: Lambda): Promise<Server> {
 async function eventOf(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
-  const event = { ...httpEvent(request.method ?? 'GET', request.url ?? '/', 'default') };
   const headers = Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
   );
   const body = Buffer.concat(chunks).toString('utf8');
+  return requestEvent(request.method ?? 'GET', request.url ?? '/', headers, body === '' ? null : body);
+}
+
+/** An event of a function URL, from the owner of the root key. */
+export function requestEvent(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body: string | null = null,
+): unknown {
   const caller = { 'x-api-key': 'root-key', 'x-tenant-id': 'default' };
-  return { ...event, headers: { ...caller, ...headers }, body: body === '' ? null : body };
+  return { ...httpEvent(method, path, 'default'), headers: { ...caller, ...headers }, body };
 }

@@ -2,11 +2,12 @@ import * as z from 'zod';
 import type { Evaluated, Resource } from './evaluate.ts';
 
 /** Names of the functions of an installation, as they stand in the names of resources. */
-export const SERVING = ['Api', 'Turn', 'Sweep', 'DeadLetter'] as const;
+export const SERVING = ['Api', 'Stream', 'Turn', 'Sweep', 'DeadLetter'] as const;
 export type FunctionName = (typeof SERVING)[number] | 'Deploy';
 
 const PATTERNS: Readonly<Record<FunctionName, RegExp>> = {
   Api: /^\w+?ApiFunction$/,
+  Stream: /^\w+?StreamFunction$/,
   Turn: /TurnsSubscriber\w+?FunctionFunction$/,
   Sweep: /^\w+?SweepFunction$/,
   DeadLetter: /DeadLettersSubscriber\w+?FunctionFunction$/,

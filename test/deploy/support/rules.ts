@@ -78,22 +78,27 @@ const FUNCTIONS: readonly Rule[] = [
     holds: (evaluated) => {
       for (const name of SERVING) {
         const { architectures, memorySize, timeout, runtime } = functionOf(evaluated, name);
-        const expected = { architectures: ['arm64'], memorySize: 512, timeout: 60, runtime: 'nodejs22.x' };
+        const expected = {
+          architectures: ['arm64'],
+          memorySize: 512,
+          timeout: name === 'Stream' ? 75 : 60,
+          runtime: 'nodejs22.x',
+        };
         expect({ architectures, memorySize, timeout, runtime }).toEqual(expected);
       }
     },
     mistake: edit('infra/parts.ts', "architecture: 'arm64'", "architecture: 'x86_64'"),
   },
   {
-    name: 'in production the API and the sweep have concurrency of their own',
+    name: 'in production the API, its streams and the sweep have concurrency of their own',
     holds: (evaluated) => {
       const isProduction = evaluated.app['stage'] === 'production';
       const reserved = SERVING.map((name) => functionOf(evaluated, name).reservedConcurrentExecutions);
       expect(reserved).toEqual(
-        isProduction ? [100, undefined, 2, undefined] : [undefined, undefined, undefined, undefined],
+        isProduction ? [100, 20, undefined, 2, undefined] : SERVING.map(() => undefined),
       );
     },
-    mistake: edit('infra/stage.ts', 'reserved: { api: 100, sweep: 2 }', 'reserved: null'),
+    mistake: edit('infra/stage.ts', 'reserved: { api: 100, stream: 20, sweep: 2 }', 'reserved: null'),
   },
   {
     name: 'functions may send hints, write their log, and no more',
@@ -114,6 +119,7 @@ const FUNCTIONS: readonly Rule[] = [
       const send = 'sqs:SendMessage on StepwellTurnsQueue';
       expect(allowedTo(evaluated, 'Deploy')).toEqual([log]);
       expect(allowedTo(evaluated, 'Api')).toEqual([log, ...wakes, send].toSorted());
+      expect(allowedTo(evaluated, 'Stream')).toEqual([log, ...wakes, send].toSorted());
       expect(allowedTo(evaluated, 'Sweep')).toEqual([log, ...wakes, send].toSorted());
       expect(allowedTo(evaluated, 'Turn')).toEqual(
         [log, ...wakes, ...from('StepwellTurnsQueue'), send].toSorted(),
@@ -139,7 +145,7 @@ const FUNCTIONS: readonly Rule[] = [
     mistake: edit('infra/parts.ts', 'if (!$dev)', 'if ($dev)'),
   },
   {
-    name: 'the root key is known to the API alone, and the owner of the schema to the deployment',
+    name: 'the root key is known to the API alone, streams included, and the owner of the schema to the deployment',
     holds: (evaluated) => {
       const secrets = ['STEPWELL_API_KEY', 'STEPWELL_DATABASE_URL', 'STEPWELL_QUEUE_URL'];
       const known = ([...SERVING, 'Deploy'] as const).map((name) => {
@@ -149,6 +155,7 @@ const FUNCTIONS: readonly Rule[] = [
       const hidden = ['STEPWELL_DATABASE_URL', 'STEPWELL_QUEUE_URL'];
       expect(Object.fromEntries(known)).toEqual({
         Api: secrets,
+        Stream: secrets,
         Turn: hidden,
         Sweep: hidden,
         DeadLetter: hidden,
@@ -167,7 +174,7 @@ const FUNCTIONS: readonly Rule[] = [
       const expected = evaluated.app['stage'] === 'production' ? 90 : 7;
       const groups = evaluated.resources.filter(({ type }) => type === 'aws:cloudwatch/logGroup:LogGroup');
       expect(groups.map(({ inputs }) => inputs['retentionInDays'])).toEqual(
-        Array.from({ length: 5 }, () => expected),
+        Array.from({ length: SERVING.length + 1 }, () => expected),
       );
     },
     mistake: edit('infra/parts.ts', 'logging: { retention: stage.logRetention },', ''),

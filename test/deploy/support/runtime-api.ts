@@ -59,7 +59,8 @@ export async function startRuntimeApi(name: string, timeoutMs: number): Promise<
     if (init !== undefined) return fail(new Error(`the function did not start: ${text}`));
     const job = given.get(id);
     given.delete(id);
-    if (kind === 'response') job?.settle(text === '' ? null : JSON.parse(text));
+    const isStream = request.headers['lambda-runtime-function-response-mode'] === 'streaming';
+    if (kind === 'response') job?.settle(isStream ? streamed(text) : JSON.parse(text === '' ? 'null' : text));
     else job?.fail(new Error(`the function failed: ${text}`));
   };
 
@@ -82,6 +83,18 @@ export async function startRuntimeApi(name: string, timeoutMs: number): Promise<
       server.close();
     },
   };
+}
+
+/** What was streamed: the head as JSON, eight zero bytes, the body. */
+export interface Streamed {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+function streamed(text: string): Streamed {
+  const [head = '', ...body] = text.split('\0'.repeat(8));
+  return { ...JSON.parse(head), body: body.join('') };
 }
 
 async function readAll(request: IncomingMessage): Promise<string> {
