@@ -40,11 +40,11 @@ export function advanceLoop(walk: Walk, node: TreeNode, block: LoopBlock): void 
       ref: null,
       attempt: pass.finished,
     });
+    retain(walk.instance, node, block.retain_iterations);
     if (block.break_on !== undefined && truthy(walk.instance, node, block.break_on)) {
       endAs(node, 'drained');
       return;
     }
-    retain(walk.instance, node, block.retain_iterations);
     poll(walk, node, block);
   }
 }

@@ -83,10 +83,7 @@ export function advanceSaga(walk: Walk, node: TreeNode, block: SagaBlock): void 
   for (let step = node.phase.failedStep - 1; step >= 0; step -= 1) {
     const [action] = node.lists[2 * step] ?? [];
     const compensation = node.lists[2 * step + 1] ?? [];
-    if (action?.state !== 'completed') {
-      for (const each of compensation) skipSubtree(each);
-      continue;
-    }
+    if (action?.state !== 'completed') continue;
     if (advanceList(walk, compensation) === 'open') return;
   }
   endRollback(node, block);
@@ -127,7 +124,8 @@ function advanceActions(walk: Walk, node: TreeNode, block: SagaBlock): boolean {
   };
   setData(walk.instance, '_error', node.phase.error);
   for (const [index] of block.steps.entries()) {
-    if (index >= failedStep) for (const each of node.lists[2 * index + 1] ?? []) skipSubtree(each);
+    if (actions[index]?.state !== 'completed')
+      for (const each of node.lists[2 * index + 1] ?? []) skipSubtree(each);
   }
   return true;
 }

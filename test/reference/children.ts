@@ -57,7 +57,7 @@ export function takeChildEnd({ sim, instance }: Walk, node: TreeNode): void {
   failLeaf(node, { ...permanent(code), details: { child_instance_id: 'child' } });
 }
 
-const isConcurrent = (node: TreeNode): boolean =>
+export const isConcurrent = (node: TreeNode): boolean =>
   [...ancestors(node)].some(({ block }) => block.type === 'parallel' || block.type === 'race');
 
 /** The rows as the outputs listing shows them, without what two runs of a case cannot share (ids, instants). */

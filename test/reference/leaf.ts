@@ -3,6 +3,7 @@ import { nextOpening } from '../../src/core/calendar/send-window.ts';
 import type { StepBlock } from '../../src/core/definition/document.ts';
 import { evaluateExpression, isTruthy } from '../../src/core/expressions/evaluate.ts';
 import { isJsonObject, type Json, member } from '../../src/core/json.ts';
+import { isConcurrent } from './children.ts';
 import { type Call, iterationOf, type TreeNode } from './tree-node.ts';
 import { addRow, cacheKeyText, type Instance, setData, type Sim } from './instance.ts';
 import { failLeaf, succeed } from './leaf-result.ts';
@@ -92,6 +93,7 @@ function openGate(sim: Sim, instance: Instance, node: TreeNode, block: StepBlock
   if (kept.length === 0) return;
   const others = instance.keptAnswers.filter((answer) => answer.block !== block.id);
   instance.keptAnswers.splice(0, instance.keptAnswers.length, ...others);
+  if (isConcurrent(node)) sim.tie ??= 'an answer that was there before its gate, beside other branches';
   for (const { payload } of kept) if (answerGate(sim, instance, node, block, payload)) return;
 }
 
