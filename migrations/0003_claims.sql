@@ -628,9 +628,10 @@ BEGIN
       state = CASE WHEN i.state = 'running' THEN 'scheduled' ELSE i.state END,
       next_fire_at = CASE WHEN i.state = 'running' THEN v_now ELSE i.next_fire_at END,
       due_at = CASE WHEN stepwell.is_terminal(i.state) AND i.hooks_pending IS NULL THEN NULL ELSE v_now END,
-      claims_without_progress = greatest(0, i.claims_without_progress - 1),
+      -- A turn that has read afresh in vain counts as a claim without a change (RULINGS B7).
+      claims_without_progress = greatest(0, i.claims_without_progress - CASE WHEN x."isHop" THEN 0 ELSE 1 END),
       updated_at = v_now
-    FROM jsonb_to_recordset(p_leases) AS x("tenantId" text, "instanceId" uuid, epoch bigint, "leaseToken" uuid)
+    FROM jsonb_to_recordset(p_leases) AS x("tenantId" text, "instanceId" uuid, epoch bigint, "leaseToken" uuid, "isHop" boolean)
     WHERE i.id = ANY (ARRAY[x."instanceId"]) AND (i.tenant_id = x."tenantId") IS TRUE
       AND i.epoch = x.epoch AND i.lease_token = x."leaseToken"
     RETURNING i.tenant_id, i.concurrency_key, i.state

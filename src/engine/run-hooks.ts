@@ -51,7 +51,7 @@ export async function runHooks(deps: TurnDeps, turn: HooksTurn): Promise<TurnEnd
       case 'call': {
         if (!budget.mayStart()) {
           // Who only looked has not used up any of the claims that the cleanup may take (RULINGS B7).
-          if (!draft.hasChanges) return giveBack(deps, turn.lease, draft.env.now, draft.state);
+          if (!draft.hasChanges) return giveBack(deps, turn.lease, draft.env.now, { state: draft.state });
           if (again) keepCalled(draft);
           return settle(turn, draft.env.now);
         }

@@ -34,6 +34,11 @@ export class TurnCalls {
     return this.running.size + this.notices.size;
   }
 
+  /** Nothing runs, and no answer waits for its commit. */
+  get areOver(): boolean {
+    return this.size + this.finished.length + this.uncommitted.length + this.doomed.length === 0;
+  }
+
   noticesAreDue(draft: Draft): boolean {
     return this.notices.due(draft).length > 0;
   }

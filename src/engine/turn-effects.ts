@@ -3,7 +3,7 @@ import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { outputsAt } from '../core/run/item-scopes.ts';
 import { placeOf } from '../core/run/place.ts';
 import type { Store } from '../ports/store/store.ts';
-import type { LeaseRef, TurnCommit, TurnVerdict } from '../ports/store/turn.ts';
+import type { ReleasedLease, TurnCommit, TurnVerdict } from '../ports/store/turn.ts';
 import type { Hint, Hints } from '../ports/hints.ts';
 import type { StepGate } from '../ports/step-handler.ts';
 import { isTerminal } from '../core/run/states.ts';
@@ -109,7 +109,7 @@ export function slotHints(tenantId: string, verdict: TurnVerdict): readonly Hint
 /** Gives leases back; who got a slot that this has freed is due now. */
 export async function giveLeasesBack(
   { store, hints }: { readonly store: Pick<Store, 'releaseLeases'>; readonly hints: Hints },
-  leases: readonly LeaseRef[],
+  leases: readonly ReleasedLease[],
 ): Promise<void> {
   const given = await store.releaseLeases(leases);
   if (given.length > 0) hints.send(given.map((target) => ({ ...target, delayMs: 0 })));

@@ -2,6 +2,7 @@ import type { Settle } from '../core/run/changes.ts';
 import type { Draft } from '../core/run/draft.ts';
 import { terminalState } from '../core/run/settle.ts';
 import { type InstanceState, isTerminal } from '../core/run/states.ts';
+import { StoreUnavailable } from '../ports/store/store.ts';
 import type { Lease } from './lease.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { giveLeasesBack } from './turn-effects.ts';
@@ -23,17 +24,25 @@ export type TurnEnd =
 
 /**
  * Ends a turn that has not changed anything and may not call what is runnable: it only looked for facts, or the process
- * is stopping. Such a claim is no hop of the run (RULINGS B7), and a take-over counts on.
+ * is stopping. Such a claim is no hop of the run (RULINGS B7) unless `isHop` says so, and a take-over counts on.
  */
 export async function giveBack(
   deps: TurnDeps,
   lease: Lease,
   now: number,
-  state: InstanceState = 'scheduled',
+  { state = 'scheduled', isHop }: { readonly state?: InstanceState; readonly isHop?: true } = {},
 ): Promise<TurnEnd> {
-  const release = () => giveLeasesBack(deps, [lease.ref]);
+  const ref = isHop === undefined ? lease.ref : { ...lease.ref, isHop };
+  const release = () => giveLeasesBack(deps, [ref]);
   await untilAnswered(deps.clock, release, () => lease.leftMs() > 0);
   return { kind: 'settled', state, dueAt: now, now, leftToOthers: false };
+}
+
+/** How a turn ended that threw. */
+export function brokenOff(deps: TurnDeps, instanceId: string, error: unknown): TurnEnd {
+  const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  deps.log.error('a turn broke off', { instance_id: instanceId, error: told });
+  return { kind: 'broken', unavailable: error instanceof StoreUnavailable };
 }
 
 /** How a turn ended that has settled. A fact that its last commit had not seen makes the instance due at once. */

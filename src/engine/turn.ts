@@ -3,11 +3,11 @@ import type { Settle } from '../core/run/changes.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { isOutdated } from '../core/run/reshape/apply-changes.ts';
 import { earliestWake, nextWake, settle, settleUnmoved } from '../core/run/settle.ts';
-import { StoreUnavailable } from '../ports/store/store.ts';
 import type { Claim } from '../ports/store/turn.ts';
 import { type Lease, leaseOf } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
 import { refreshNames } from './refresh-names.ts';
+import { Rereads, endInVain } from './rereads.ts';
 import { readShape } from './read-shape.ts';
 import { readAgain } from './read-again.ts';
 import { TurnCalls } from './turn-calls.ts';
@@ -18,13 +18,10 @@ import type { TurnDeps } from './turn-deps.ts';
 import { draftOf, giveUpAfterRecoveries } from './turn-draft.ts';
 import { type CallContext, startCall } from './turn-effects.ts';
 import { callable } from './turn-grants.ts';
-import { type TurnEnd, giveBack, settledEnd, waitsInPlace } from './turn-end.ts';
+import { type TurnEnd, brokenOff, giveBack, settledEnd, waitsInPlace } from './turn-end.ts';
 import { type TurnReads, turnReads } from './turn-reads.ts';
 import { untilAnswered } from './until-answered.ts';
 import { TurnWaits } from './turn-waits.ts';
-
-/** Refused commits in a row; each means that another fact came in between. */
-const RELOADS_MAX = 20;
 
 type Step = 'again' | 'reload' | 'lost';
 
@@ -41,6 +38,7 @@ export class Turn {
   private readonly budget: TurnBudget;
   private readonly clock: TurnClock;
   private readonly commits: TurnCommits;
+  private readonly rereads = new Rereads();
   private mayRun: boolean;
   /** A handler was called: from then on the turn knows what ran before it and what did not. */
   private begun = false;
@@ -102,11 +100,7 @@ export class Turn {
     try {
       return await this.runClaims();
     } catch (error) {
-      this.deps.log.error('a turn broke off', {
-        instance_id: this.claim.instanceId,
-        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      });
-      return { kind: 'broken', unavailable: error instanceof StoreUnavailable };
+      return brokenOff(this.deps, this.claim.instanceId, error);
     } finally {
       this.calls.abortAll();
       this.waits.end();
@@ -115,11 +109,15 @@ export class Turn {
 
   private async runClaims(): Promise<TurnEnd> {
     let claim: Claim | null = this.claim;
-    for (let reloads = 0; claim !== null && reloads < RELOADS_MAX; reloads += 1) {
+    while (claim !== null) {
       const before = this.commits.count;
       const end = await this.runDraft(claim);
       if (end !== 'reload') return end;
-      if (this.commits.count > before) reloads = 0;
+      this.rereads.count(this.commits.count > before);
+      if (this.rereads.areMany) this.budget.stop();
+      const untouched = this.commits.count === 0 && this.calls.areOver;
+      if (this.rereads.areInVain(this.calls))
+        return endInVain(this.deps, this.lease, this.clock.now(), { untouched });
       claim = await this.readAgain();
     }
     return { kind: 'lost' };

@@ -74,6 +74,18 @@ export function describeNoProgress(makeStore: MakeStore): void {
     expect((await world.view(id)).state).toBe('scheduled');
   });
 
+  it('claims that read afresh in vain count although they are given back (RULINGS B7)', async () => {
+    const id = await world.start();
+    for (let claims = 1; claims <= 20; claims += 1) {
+      await world.store.releaseLeases([{ ...(await world.claim(id)), isHop: true }]);
+    }
+    expect((await world.store.claimDue(dueRequest())).claims).toEqual([]);
+    expect(await world.view(id)).toMatchObject({
+      state: 'paused',
+      metadata: { paused_reason: 'no_progress' },
+    });
+  });
+
   it('a signal wakes a run that was paused for want of progress', async () => {
     const id = await world.start();
     for (let claims = 1; claims <= 20; claims += 1) await idleTurn(id);

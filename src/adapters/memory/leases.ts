@@ -1,4 +1,11 @@
-import type { GivenSlot, LeaseRef, NextWake, Upcoming, UpcomingRequest } from '../../ports/store/turn.ts';
+import type {
+  GivenSlot,
+  LeaseRef,
+  NextWake,
+  ReleasedLease,
+  Upcoming,
+  UpcomingRequest,
+} from '../../ports/store/turn.ts';
 import { countTakeOver, isOver, withoutLease } from './claims.ts';
 import { releaseSlot } from './concurrency.ts';
 import { type Tx, saveInstance } from './database.ts';
@@ -28,13 +35,15 @@ export function renewLeases(tx: Tx, leases: readonly LeaseRef[], leaseMs: number
   return renewed;
 }
 
-/** The claim is undone: it counts for nothing, and running -> scheduled leaves no audit row, as the claim left none. */
-export function releaseLeases(tx: Tx, leases: readonly LeaseRef[]): readonly GivenSlot[] {
+/** The claim is undone: it counts for nothing unless it says so, and running -> scheduled leaves no audit row, as the claim left none. */
+export function releaseLeases(tx: Tx, leases: readonly ReleasedLease[]): readonly GivenSlot[] {
   const given: GivenSlot[] = [];
   for (const ref of leases) {
     const row = heldRow(tx, ref);
     if (row === null) continue;
-    const free = withoutLease({ ...row, claimsWithoutProgress: Math.max(0, row.claimsWithoutProgress - 1) });
+    const uncounted = ref.isHop === true ? 0 : 1;
+    const claimsWithoutProgress = Math.max(0, row.claimsWithoutProgress - uncounted);
+    const free = withoutLease({ ...row, claimsWithoutProgress });
     if (isOver(row)) saveInstance(tx, free);
     else if (row.state === 'running') {
       const back = saveInstance(tx, { ...free, state: 'scheduled', nextFireAt: tx.t, dueAt: tx.t });

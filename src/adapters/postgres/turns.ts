@@ -5,7 +5,7 @@ import type {
   ClaimOneResult,
   CommitAnswer,
   GivenSlot,
-  LeaseRef,
+  ReleasedLease,
   NextWake,
   TurnCommit,
   TurnStore,
@@ -121,14 +121,15 @@ async function readNow(driver: SqlDriver): Promise<number> {
   return Number(answerOf(await call(driver, NOW, [])));
 }
 
-function encodeLeases(leases: readonly (LeaseRef & { readonly seenSeq?: number })[]): string {
+function encodeLeases(leases: readonly (ReleasedLease & { readonly seenSeq?: number })[]): string {
   return JSON.stringify(
-    leases.map(({ tenantId, instanceId, epoch, leaseToken, seenSeq }) => ({
+    leases.map(({ tenantId, instanceId, epoch, leaseToken, seenSeq, isHop }) => ({
       tenantId,
       instanceId,
       epoch,
       leaseToken,
       ...(seenSeq === undefined ? {} : { seenSeq }),
+      ...(isHop === undefined ? {} : { isHop }),
     })),
   );
 }

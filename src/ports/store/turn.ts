@@ -50,9 +50,10 @@ export interface TurnStore {
   renewLeases(leases: readonly LeaseRef[], leaseMs: number): Promise<ReadonlySet<string>>;
   /**
    * Gives leases back without having run (shutdown, no room): a `running` row becomes `scheduled` again, due now. Answers
-   * the instances that got a concurrency slot which that has freed: they are due now.
+   * the instances that got a concurrency slot which that has freed: they are due now. The claim counts as if it had not been,
+   * but for one that says `isHop`: it counts as a claim without a committed change (RULINGS B7).
    */
-  releaseLeases(leases: readonly LeaseRef[]): Promise<readonly GivenSlot[]>;
+  releaseLeases(leases: readonly ReleasedLease[]): Promise<readonly GivenSlot[]>;
   /** Voids the leases of a dead process that owned the data folder (RULINGS B18). Answers how many. Local engine only. */
   voidAllLeases(): Promise<number>;
   /** Which of these held instances have inbox rows above what they have seen (RULINGS B22). One read for all. */
@@ -88,6 +89,10 @@ export interface LeaseRef {
   readonly instanceId: string;
   readonly epoch: number;
   readonly leaseToken: string;
+}
+
+export interface ReleasedLease extends LeaseRef {
+  readonly isHop?: true;
 }
 
 export interface ClaimDueRequest {
