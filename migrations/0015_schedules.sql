@@ -288,7 +288,7 @@ DECLARE
   v_now timestamptz;
   v_ids uuid[];
   v_taken uuid[] := '{}';
-  v_ended boolean;
+  v_state text;
   r record;
 BEGIN
   SELECT array_agg((x.v ->> 'instanceId')::uuid) INTO v_ids FROM jsonb_array_elements(p -> 'signals') AS x(v);
@@ -299,35 +299,35 @@ BEGIN
     SELECT (x.v ->> 'instanceId')::uuid AS id, (x.v ->> 'signalId')::uuid AS signal_id
     FROM jsonb_array_elements(p -> 'signals') AS x(v)
   LOOP
-    SELECT stepwell.is_terminal(i.state) INTO v_ended FROM stepwell.task_instances i
+    SELECT i.state INTO v_state FROM stepwell.task_instances i
     WHERE i.id = r.id AND (i.tenant_id = p ->> 'tenantId') IS TRUE;
-    CONTINUE WHEN v_ended IS NULL;
+    CONTINUE WHEN v_state IS NULL;
     IF EXISTS (SELECT 1 FROM stepwell.signal_inbox b WHERE b.instance_id = r.id AND b.id = r.signal_id) THEN
       v_taken := v_taken || r.id;
       CONTINUE;
     END IF;
-    CONTINUE WHEN v_ended;
+    CONTINUE WHEN stepwell.is_terminal(v_state);
     v_taken := v_taken || r.id;
     PERFORM stepwell.accept_fact(p ->> 'tenantId', r.id, r.signal_id, 'signal', p ->> 'signalType', p -> 'payload', v_now);
-    PERFORM stepwell.add_batch_action(p ->> 'tenantId', r.id, p -> 'details', v_now);
+    PERFORM stepwell.add_batch_action(p ->> 'tenantId', r.id, v_state, p -> 'details', v_now);
   END LOOP;
   RETURN to_jsonb(v_taken);
 END $$;
 
-CREATE FUNCTION stepwell.add_batch_action(p_tenant text, p_instance uuid, p_details jsonb, p_now timestamptz) RETURNS void
+CREATE FUNCTION stepwell.add_batch_action(p_tenant text, p_instance uuid, p_from text, p_details jsonb, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-  INSERT INTO stepwell.audit_log (tenant_id, instance_id, id, event_type, details, created_at)
-  VALUES (p_tenant, p_instance, stepwell.uuid_v7(p_now), 'batch_action', p_details, p_now);
+  INSERT INTO stepwell.audit_log (tenant_id, instance_id, id, event_type, from_state, details, created_at)
+  VALUES (p_tenant, p_instance, stepwell.uuid_v7(p_now), 'batch_action', p_from, p_details, p_now);
 END $$;
 
-CREATE FUNCTION stepwell.note_batch_action_v1(p_tenant text, p_instances jsonb, p_details jsonb) RETURNS void
+CREATE FUNCTION stepwell.note_batch_action_v1(p_tenant text, p_instances jsonb, p_from text, p_details jsonb) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   v_now timestamptz := stepwell.sw_now();
 BEGIN
-  PERFORM stepwell.add_batch_action(i.tenant_id, i.id, p_details, v_now)
+  PERFORM stepwell.add_batch_action(i.tenant_id, i.id, p_from, p_details, v_now)
   FROM stepwell.task_instances i
   WHERE i.id = ANY (ARRAY(SELECT x.id::uuid FROM jsonb_array_elements_text(p_instances) AS x(id)))
     AND (i.tenant_id = p_tenant) IS TRUE;

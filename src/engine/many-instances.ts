@@ -136,7 +136,9 @@ async function retryAll(
   const failed = found.filter(({ state }) => state === 'failed');
   const retried: string[] = [];
   const applied = await operateAll(deps, tenantId, failed, { kind: 'retry' }, (id) => retried.push(id));
-  await eachInLanes(deps, piecesOf(retried), (ids) => deps.store.noteBatchAction(tenantId, ids, details));
+  await eachInLanes(deps, piecesOf(retried), (ids) =>
+    deps.store.noteBatchAction(tenantId, ids, 'failed', details),
+  );
   return { applied, skipped: found.length - failed.length };
 }
 

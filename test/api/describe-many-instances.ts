@@ -150,7 +150,7 @@ export function describeManyInstances(backendName: BackendName): void {
       expect((await act({ action: 'retry' })).body).toEqual({ ...zero, matched: 2, applied: 1, skipped: 1 });
       await api.until(bad, 'failed');
       expect((await api.call('GET', `/instances/${bad}/audit`)).body).toContainEqual(
-        expect.objectContaining({ event_type: 'batch_action' }),
+        expect.objectContaining({ event_type: 'batch_action', from_state: 'failed' }),
       );
       expect(await stateOf(gate)).toBe('waiting');
     });

@@ -22,7 +22,7 @@ export async function storeOfAttempt(store: Store, attempt: KeyAttempt): Promise
 
 /** A call that leaves one more row each time it is made. */
 export async function leaveNote(store: Store, instanceId: string): Promise<void> {
-  await store.noteBatchAction(TENANT, [instanceId], { action: 'note' });
+  await store.noteBatchAction(TENANT, [instanceId], 'failed', { action: 'note' });
 }
 
 export async function noteCount(store: Store, instanceId: string): Promise<number> {

@@ -62,7 +62,9 @@ export function describeManyInstances(makeStore: MakeStore): void {
       expect((await world.frontier(id)).inbox).toHaveLength(before + (ended ? 0 : 1));
       const audit = (await world.store.listAudit(null, id, 100)) ?? [];
       const entries = audit.filter(({ eventType }) => eventType === 'batch_action');
-      expect(entries.map(({ details }) => details)).toEqual(ended ? [] : [{ action: 'signal' }]);
+      expect(entries.map(({ fromState, toState, details }) => ({ fromState, toState, details }))).toEqual(
+        ended ? [] : [{ fromState: state, toState: null, details: { action: 'signal' } }],
+      );
     });
   }
 
@@ -85,10 +87,10 @@ export function describeManyInstances(makeStore: MakeStore): void {
 
   it('a batch action is noted in the audit of its tenant’s instances [AUD-1]', async () => {
     const [id, theirs] = [await world.start(), await world.start({ tenantId: 'other' })];
-    await world.store.noteBatchAction(TENANT, [id, theirs, nextId()], { action: 'retry' });
-    await world.store.noteBatchAction(TENANT, [], { action: 'retry' });
+    await world.store.noteBatchAction(TENANT, [id, theirs, nextId()], 'failed', { action: 'retry' });
+    await world.store.noteBatchAction(TENANT, [], 'failed', { action: 'retry' });
     expect(await world.store.listAudit(null, id, 10)).toMatchObject([
-      { eventType: 'batch_action', details: { action: 'retry' } },
+      { eventType: 'batch_action', fromState: 'failed', details: { action: 'retry' } },
     ]);
     expect(await world.store.listAudit(null, theirs, 10)).toEqual([]);
   });

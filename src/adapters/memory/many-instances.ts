@@ -1,5 +1,5 @@
 import { compareCodePoints, type JsonObject, member } from '../../core/json.ts';
-import { isTerminal } from '../../core/run/states.ts';
+import { type InstanceState, isTerminal } from '../../core/run/states.ts';
 import type {
   FoundInstance,
   InstanceFilter,
@@ -14,11 +14,11 @@ export function manyInstancesPart(run: Run): ManyInstancesStore {
   return {
     findInstances: (filter, limit) => run((tx) => findInstances(tx, filter, limit)),
     signalMany: (request) => run((tx) => signalMany(tx, request)),
-    noteBatchAction: (tenantId, instanceIds, details) =>
+    noteBatchAction: (tenantId, instanceIds, fromState, details) =>
       run((tx) => {
         for (const id of instanceIds) {
           const row = findInstance(tx.db, tenantId, id);
-          if (row !== null) addBatchAction(tx, row, details);
+          if (row !== null) addBatchAction(tx, row, fromState, details);
         }
       }),
     hasHigherDue: (tenantId, priority) =>
@@ -61,19 +61,20 @@ function signalMany(tx: Tx, request: SignalManyRequest): ReadonlySet<string> {
     taken.add(row.id);
     if (repeated) continue;
     const { signalType, payload } = request;
-    addBatchAction(tx, acceptSignal(tx, row, { id: signalId, signalType, payload }), request.details);
+    const accepted = acceptSignal(tx, row, { id: signalId, signalType, payload });
+    addBatchAction(tx, accepted, row.state, request.details);
   }
   return taken;
 }
 
-function addBatchAction(tx: Tx, row: InstanceRow, details: JsonObject): void {
+function addBatchAction(tx: Tx, row: InstanceRow, fromState: InstanceState, details: JsonObject): void {
   const id = tx.newId();
   const entry = {
     id,
     instanceId: row.id,
     tenantId: row.tenantId,
     eventType: 'batch_action' as const,
-    fromState: null,
+    fromState,
     toState: null,
     blockId: null,
     details,

@@ -37,7 +37,7 @@ WHERE n.tenant_id = $1 AND n.state IN (SELECT jsonb_array_elements_text($2::json
 ORDER BY n.updated_at, n.id
 LIMIT $6`;
 const SIGNAL_MANY = 'SELECT stepwell.signal_many_v1($1::jsonb)';
-const NOTE = 'SELECT stepwell.note_batch_action_v1($1, $2::jsonb, $3::jsonb)';
+const NOTE = 'SELECT stepwell.note_batch_action_v1($1, $2::jsonb, $3, $4::jsonb)';
 const HIGHER_DUE = 'SELECT stepwell.has_higher_due_v1($1, $2)';
 
 export function createManyInstancesStore(driver: SqlDriver): ManyInstancesStore {
@@ -49,9 +49,10 @@ export function createManyInstancesStore(driver: SqlDriver): ManyInstancesStore 
       const params = [JSON.stringify({ ...request, signals: known })];
       return new Set(answerOf<string[]>(await call(driver, SIGNAL_MANY, params)));
     },
-    async noteBatchAction(tenantId, instanceIds, details) {
+    async noteBatchAction(tenantId, instanceIds, fromState, details) {
       const ids = instanceIds.filter(isUuid);
-      if (ids.length > 0) await call(driver, NOTE, [tenantId, JSON.stringify(ids), JSON.stringify(details)]);
+      if (ids.length === 0) return;
+      await call(driver, NOTE, [tenantId, JSON.stringify(ids), fromState, JSON.stringify(details)]);
     },
     async hasHigherDue(tenantId, priority) {
       return answerOf(await call(driver, HIGHER_DUE, [tenantId, priority]));

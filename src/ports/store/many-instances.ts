@@ -10,8 +10,13 @@ export interface ManyInstancesStore {
    * instance that took it. Answers the instances that did; ended and unknown ones are left out.
    */
   signalMany(request: SignalManyRequest): Promise<ReadonlySet<string>>;
-  /** One audit row `batch_action` for each of these instances. */
-  noteBatchAction(tenantId: string, instanceIds: readonly string[], details: JsonObject): Promise<void>;
+  /** One audit row `batch_action` for each of these instances, which were in `fromState` before it. */
+  noteBatchAction(
+    tenantId: string,
+    instanceIds: readonly string[],
+    fromState: InstanceState,
+    details: JsonObject,
+  ): Promise<void>;
   /** True when an instance of this tenant with a higher priority is due and nobody holds it (13.1). */
   hasHigherDue(tenantId: string, priority: number): Promise<boolean>;
 }
