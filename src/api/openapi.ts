@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type Json, type JsonObject, isJsonArray, isJsonObject } from '../core/json.ts';
+import { SequenceDocument } from '../core/definition/document.ts';
+import { type Json, type JsonObject, isJsonArray, isJsonObject, member } from '../core/json.ts';
 import { API_PREFIX } from './alias.ts';
 import { takesIdempotencyKey } from './idempotent-call.ts';
 import type { Access, Route } from './route.ts';
@@ -30,7 +31,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
-      schemas: { Error: ERROR_SCHEMA },
+      schemas: { Error: ERROR_SCHEMA, ...sequenceSchemas() },
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
         bearer: { type: 'http', scheme: 'bearer' },
@@ -50,6 +51,14 @@ const ERROR_SCHEMA: JsonObject = {
     request_id: { type: 'string' },
   },
 };
+
+/** A sequence document as it is sent, and its blocks: these hold blocks, so that they need a name. */
+function sequenceSchemas(): JsonObject {
+  const { $defs, ...document } = jsonSchema(SequenceDocument, 'input');
+  const [[name, block] = ['', {}]] = Object.entries(isJsonObject($defs) ? $defs : {});
+  const text = JSON.stringify({ Sequence: document, Block: block });
+  return JsonObjectValue.parse(JSON.parse(text.replaceAll(`#/$defs/${name}`, '#/components/schemas/Block')));
+}
 
 function operation(route: Route): JsonObject {
   const body = requestBody(route);
@@ -86,8 +95,23 @@ function parameters(schema: z.ZodType, place: 'path' | 'query'): Json[] {
     name,
     in: place,
     required: place === 'path' || needed.includes(name),
-    schema: shape,
+    schema: parameterSchema(shape),
   }));
+}
+
+/** What stands in a path or query is never null, and a default that a schema makes after reading is told by `x-default`. */
+function parameterSchema(shape: Json): Json {
+  if (!isJsonObject(shape)) return shape;
+  const { anyOf, type, 'x-default': standard, ...rest } = shape;
+  const branches = isJsonArray(anyOf) ? anyOf.filter((branch) => member(branch, 'type') !== 'null') : [];
+  const types = isJsonArray(type) ? type.filter((name) => name !== 'null') : [type ?? null];
+  const [only] = branches;
+  return {
+    ...rest,
+    ...(branches.length === 1 && isJsonObject(only) ? only : anyOf === undefined ? {} : { anyOf: branches }),
+    ...(type === undefined ? {} : { type: types[0] ?? 'string' }),
+    ...(standard === undefined ? {} : { default: standard }),
+  };
 }
 
 function tenantHeader(access: Access): Json[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type Json, member } from '../../src/core/json.ts';
+import { isJsonArray, isJsonObject, type Json, member } from '../../src/core/json.ts';
 import type { Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes/routes.ts';
 import { createMemoryStore } from '../../src/adapters/memory/store.ts';
@@ -10,7 +10,7 @@ import {
   OTHER_TENANT,
   START_MS,
 } from '../api/support/api-fixture.ts';
-import { answerContent, nameOf } from './support/documented.ts';
+import { answerContent, nameOf, operationOf } from './support/documented.ts';
 import type { ListRow } from './tables/list-row.ts';
 import { LISTS } from './tables/lists.ts';
 import { OTHER_LISTS } from './tables/other-lists.ts';
@@ -87,6 +87,15 @@ describe('a list (http-api.md 1.7)', () => {
     for (const bad of ['-1', 'x', '1.5', '', '%20', '1e3', '0x10', '99999999999']) {
       expect([bad, await status(`${parameter}=${bad}`)]).toEqual([bad, 400]);
     }
+  });
+
+  it.each(limited)('%s tells its default in the document', (name, list) => {
+    const route = ROUTES.find((one) => nameOf(one) === name);
+    const parameters = route === undefined ? undefined : member(operationOf(route), 'parameters');
+    const found = (isJsonArray(parameters) ? parameters : []).find(
+      (one) => member(one, 'name') === (list.parameter ?? 'limit'),
+    );
+    expect(member(found, 'schema')).toMatchObject({ type: 'integer', default: list.standard });
   });
 
   it.each(limited.filter(([, { standard }]) => (standard ?? 0) <= 200))(

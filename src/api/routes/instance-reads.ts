@@ -69,9 +69,7 @@ const audit = defineRoute({
   ...parts,
   path: '/instances/{id}/audit',
   summary: 'Changes of the state, newest first',
-  query: z.object({
-    limit: CountParameter.transform((value) => Math.min(value, MAX_AUDIT)).default(MAX_AUDIT),
-  }),
+  query: z.object({ limit: limitParameter(MAX_AUDIT, MAX_AUDIT) }),
   responses: { 200: AuditList },
   handle: async ({ store }, { caller, path, filter }) =>
     found(path.id, await store.listAudit(caller.tenantId, path.id, filter.limit), showAudit),

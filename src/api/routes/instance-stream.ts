@@ -9,7 +9,7 @@ import type { ServerEvent } from '../../engine/streams/server-event.ts';
 import { defineRoute } from '../route.ts';
 import { showOutput } from '../schemas/output.ts';
 import { showNode } from '../schemas/tree.ts';
-import { CountParameter, FilterParameter, IdPath } from '../schemas/wire-values.ts';
+import { FilterParameter, IdPath, rangeParameter } from '../schemas/wire-values.ts';
 import { streamAnswer } from '../streams.ts';
 
 const POLL_MS = { standard: 500, least: 100, most: 5000 };
@@ -22,9 +22,7 @@ export const instanceStreamRoute = defineRoute({
     'State, outputs and, with include=nodes, tree nodes as server-sent events until the instance has ended',
   params: IdPath,
   query: z.object({
-    poll_ms: CountParameter.transform((ms) => Math.min(Math.max(ms, POLL_MS.least), POLL_MS.most)).default(
-      POLL_MS.standard,
-    ),
+    poll_ms: rangeParameter(POLL_MS.standard, POLL_MS.least, POLL_MS.most),
     include: FilterParameter,
   }),
   responses: { 200: null },

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { notFound } from '../../engine/refusal.ts';
 import { defineRoute, okay } from '../route.ts';
 import { JournalList, showJournal } from '../schemas/output.ts';
-import { CountParameter, IdPath } from '../schemas/wire-values.ts';
+import { limitParameter, IdPath } from '../schemas/wire-values.ts';
 
 const MAX_ENTRIES = 200;
 
@@ -14,7 +14,7 @@ export const journalRoute = defineRoute({
   summary: 'What happened beside the changes of state, newest first',
   params: IdPath,
   query: z.object({
-    limit: CountParameter.transform((value) => Math.min(value, MAX_ENTRIES)).default(MAX_ENTRIES),
+    limit: limitParameter(MAX_ENTRIES, MAX_ENTRIES),
   }),
   responses: { 200: JournalList },
   handle: async ({ store }, { caller, path, filter }) => {

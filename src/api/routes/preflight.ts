@@ -4,14 +4,14 @@ import { preflightDraft, preflightStored } from '../../engine/preflight.ts';
 import { defineBodyRoute, defineRoute, okay } from '../route.ts';
 import { DataflowBody, showDataflow } from '../schemas/dataflow.ts';
 import { PreflightBody, showPreflight } from '../schemas/preflight.ts';
-import { IdPath, JsonValue, NoParameters } from '../schemas/wire-values.ts';
+import { IdPath, NoParameters, SequenceInput } from '../schemas/wire-values.ts';
 
 const draft = {
   method: 'POST',
   tag: 'sequences',
   params: NoParameters,
   query: NoParameters,
-  body: JsonValue,
+  body: SequenceInput,
   bodyDepth: MAX_DOCUMENT_JSON_DEPTH,
 } as const;
 const stored = { method: 'GET', tag: 'sequences', params: IdPath, query: NoParameters } as const;

@@ -10,7 +10,7 @@ import type { SequenceName, SequenceRecord } from '../../ports/store/catalog.ts'
 import type { Store } from '../../ports/store/store.ts';
 import { created, defineBodyRoute, defineRoute, noContent, okay } from '../route.ts';
 import { sequenceReleaseRoutes } from './sequence-releases.ts';
-import { IdPath, JsonValue, NoParameters } from '../schemas/wire-values.ts';
+import { IdPath, NoParameters, SequenceInput } from '../schemas/wire-values.ts';
 import {
   PublishedBody,
   SequenceBody,
@@ -33,7 +33,7 @@ const publish = defineBodyRoute({
   summary: 'Publish a version of a sequence',
   params: NoParameters,
   query: NoParameters,
-  body: JsonValue,
+  body: SequenceInput,
   bodyDepth: MAX_DOCUMENT_JSON_DEPTH,
   responses: { 201: PublishedBody },
   handle: async (deps, { caller, body }) => {

@@ -6,10 +6,10 @@ import { notFound } from '../../engine/refusal.ts';
 import { defineRoute, okay } from '../route.ts';
 import {
   BooleanParameter,
-  CountParameter,
   IdPath,
   InstanceStateName,
   JsonValue,
+  rangeParameter,
   OffsetParameter,
   Timestamp,
   timestamp,
@@ -55,7 +55,7 @@ type TimelineBody = z.infer<typeof TimelineBody>;
 
 const TimelineQuery = z.object({
   offset: OffsetParameter,
-  limit: CountParameter.transform((value) => Math.min(Math.max(value, 1), 1000)).default(200),
+  limit: rangeParameter(200, 1, 1000),
   include_outputs: BooleanParameter.default(true),
 });
 type TimelineFilter = z.output<typeof TimelineQuery>;

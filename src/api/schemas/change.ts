@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ChangeCursor } from '../../ports/store/changes.ts';
 import { AuditBody } from './output.ts';
-import { CountParameter, FilterParameter, timestamp, TimestampInput, Uuid } from './wire-values.ts';
+import { FilterParameter, rangeParameter, timestamp, TimestampInput, Uuid } from './wire-values.ts';
 
 const Cursor = z.object({ created_at: TimestampInput, id: Uuid });
 
@@ -27,7 +27,7 @@ const LIMIT_MAX = 500;
 export const ChangesQuery = z.object({
   tenant_id: FilterParameter,
   cursor: FilterParameter,
-  limit: CountParameter.transform((value) => Math.min(Math.max(value, 1), LIMIT_MAX)).default(LIMIT_STANDARD),
+  limit: rangeParameter(LIMIT_STANDARD, 1, LIMIT_MAX),
 });
 export const ChangeStreamQuery = z.object({ tenant_id: FilterParameter, cursor: FilterParameter });
 

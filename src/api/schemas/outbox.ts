@@ -97,7 +97,8 @@ export const DeliveryQuery = z.object({
   error_class: FilterParameter.pipe(ErrorClass.nullable()),
   limit: CountParameter.transform((value) => Math.min(value, 1000))
     .refine((value) => value >= 1, { error: 'must be at least 1' })
-    .default(100),
+    .default(100)
+    .meta({ 'x-default': 100, minimum: 1 }),
 });
 export const DeliveryPath = z.object({ delivery_id: Uuid });
 

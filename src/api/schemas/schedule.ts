@@ -2,12 +2,12 @@ import * as z from 'zod';
 import type { FirePreview, ScheduleChange, ScheduleInput } from '../../engine/schedules.ts';
 import { OVERLAP_POLICIES, type ScheduleRecord } from '../../ports/store/schedules.ts';
 import {
-  CountParameter,
   FilterParameter,
   JsonObjectValue,
   limitParameter,
   OffsetParameter,
   optional,
+  rangeParameter,
   optionalTimestamp,
   Timestamp,
   timestamp,
@@ -94,7 +94,7 @@ const cutFires = (count: number): number => Math.min(Math.max(count, 1), MOST_FI
 
 /** `n` is cut to 1 to 50; fires come after `from`, which is now when it is absent. */
 export const NextFiresQuery = z.object({
-  n: CountParameter.transform(cutFires).default(STANDARD_FIRES),
+  n: rangeParameter(STANDARD_FIRES, 1, MOST_FIRES),
   from: FilterParameter.pipe(TimestampInput.nullable()),
 });
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Json } from '../../core/json.ts';
 import type { Sample } from '../../core/template-trace/sample-run.ts';
 import { resultType, type TemplateTrace, type TraceEntry } from '../../core/template-trace/trace-entry.ts';
-import { FilterParameter, JsonObjectValue, JsonValue, optional, Uuid } from './wire-values.ts';
+import { FilterParameter, JsonObjectValue, JsonValue, optional, SequenceInput, Uuid } from './wire-values.ts';
 
 /** What templates are resolved with; what is absent is empty. */
 const sample = {
@@ -13,7 +13,7 @@ const sample = {
 
 export const TemplateInput = z.object({ template: z.string(), ...sample });
 export const InspectInput = z.object({
-  sequence: JsonValue.optional(),
+  sequence: SequenceInput.optional(),
   sequence_id: optional(Uuid),
   block_id: z.string(),
   ...sample,

@@ -11,6 +11,9 @@ export const JsonObjectValue = z
   .custom<JsonObject>((value) => isJsonObject(JsonValue.parse(value)), { error: 'expected an object' })
   .meta({ type: 'object' });
 
+/** A sequence document; its shape is a matter of the use case, which has limits and warnings as well. */
+export const SequenceInput = JsonValue.meta({ $ref: '#/components/schemas/Sequence' });
+
 /** An instant as responses show it: UTC with milliseconds. */
 export const Timestamp = z.string().meta({ format: 'date-time' });
 
@@ -44,14 +47,26 @@ export const CountParameter = z
   .string()
   .regex(/^\d{1,10}$/, { error: 'expected a whole number that is not negative' })
   .transform(Number)
-  .refine((value) => value < 2 ** 31, { error: 'is too large' });
+  .refine((value) => value < 2 ** 31, { error: 'is too large' })
+  .meta({ type: 'integer', minimum: 0, pattern: undefined });
 
-export const BooleanParameter = z.enum(['true', 'false']).transform((text) => text === 'true');
+export const BooleanParameter = z
+  .enum(['true', 'false'])
+  .transform((text) => text === 'true')
+  .meta({ type: 'boolean', enum: undefined });
 
 export const limitParameter = (standard: number, maximum: number) =>
-  CountParameter.transform((value) => Math.min(value, maximum)).default(standard);
+  CountParameter.transform((value) => Math.min(value, maximum))
+    .default(standard)
+    .meta({ 'x-default': standard, description: `More than ${maximum} counts as ${maximum}` });
 
-export const OffsetParameter = CountParameter.default(0);
+/** As `limitParameter`, but what is below the least is raised to it. */
+export const rangeParameter = (standard: number, least: number, most: number) =>
+  CountParameter.transform((value) => Math.min(Math.max(value, least), most))
+    .default(standard)
+    .meta({ 'x-default': standard, description: `Cut to ${least} to ${most}` });
+
+export const OffsetParameter = CountParameter.default(0).meta({ 'x-default': 0 });
 
 /** Query of a list of at most 1,000 rows that has no other parameters. */
 export const PageQuery = z.object({ limit: limitParameter(1000, 1000), offset: OffsetParameter });

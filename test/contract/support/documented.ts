@@ -54,7 +54,9 @@ const validators = new Map<JsonObject, Validator>();
 
 /** Every way in which a value does not fit a schema; empty when it fits. */
 export function misfits(schema: JsonObject, value: unknown): readonly string[] {
-  const validator = validators.get(schema) ?? new Validator(schema as Schema, '2020-12', false);
+  // What a schema refers to stands in the document.
+  const whole = { ...schema, components: at(DOCUMENT, 'components') } as Schema;
+  const validator = validators.get(schema) ?? new Validator(whole, '2020-12', false);
   validators.set(schema, validator);
   const { valid, errors } = validator.validate(value);
   return valid
