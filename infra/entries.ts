@@ -22,9 +22,12 @@ export interface EntryParts {
 
 const SEQUENCE_FILES: ReadonlySet<string> = new Set(['.json', '.ts', '.mts', '.js', '.mjs']);
 
-/** Writes the entry of each function: ours, around the user's handlers. They are made anew by each deployment. */
+/**
+ * Writes the entry of each function: ours, around the user's handlers. They are made anew by each deployment, in the folder that
+ * sst keeps for itself.
+ */
 export function writeEntries(parts: EntryParts): Entries {
-  const folder = join(parts.root, '.stepwell', 'sst', parts.name);
+  const folder = join(parts.root, '.sst', 'stepwell', parts.name);
   mkdirSync(folder, { recursive: true });
   const write = (file: string, text: string): string => {
     writeFileSync(join(folder, `${file}.ts`), text);

@@ -23,7 +23,7 @@ const Outputs = z.record(
 export function loadedFiles(folder: string): LoadedFiles {
   const described = readFileSync(join(dirname(folder), `${basename(folder)}.json`), 'utf8');
   const outputs = Outputs.parse(JSON.parse(described));
-  const entry = Object.keys(outputs).find((path) => outputs[path]?.entryPoint?.includes('.stepwell/sst/'));
+  const entry = Object.keys(outputs).find((path) => outputs[path]?.entryPoint?.includes('.sst/stepwell/'));
   if (entry === undefined) throw new Error(`${folder} has no entry`);
   const files = new Set<string>();
   const visit = (path: string): void => {
