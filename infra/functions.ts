@@ -1,5 +1,5 @@
 import type { Deployment } from './deployment.ts';
-import { baseFunction, ofLambdaOnly, type Parts } from './parts.ts';
+import { baseFunction, ofLambdaOnly, type Parts, TIME_LIMIT_SECONDS } from './parts.ts';
 import type { Queues } from './queues.ts';
 import type { WakeAccess, Wakes } from './wakes.ts';
 
@@ -132,6 +132,7 @@ function serving(
     environment: {
       STEPWELL_DATABASE_URL: databaseUrl,
       STEPWELL_QUEUE_URL: queues.turns.url,
+      STEPWELL_INVOCATION_SECS: String(TIME_LIMIT_SECONDS),
       STEPWELL_MIGRATED_BY: deployment.migrated,
       ...(driver === undefined ? {} : { STEPWELL_DATABASE_DRIVER: driver }),
       ...(args.encryptionKey === undefined ? {} : { STEPWELL_ENCRYPTION_KEY: args.encryptionKey }),

@@ -15,7 +15,10 @@ export function eagerImports(): Plugin {
       const paths = [...new Set([...code.matchAll(DEFERRED)].map(([, path]) => path ?? ''))];
       if (paths.length === 0) return null;
       const imports = paths.map((path, index) => `import * as deferred${index} from '${path}';`);
-      const body = code.replace(DEFERRED, (_, path: string) => `Promise.resolve(deferred${paths.indexOf(path)})`);
+      const body = code.replace(
+        DEFERRED,
+        (_, path: string) => `Promise.resolve(deferred${paths.indexOf(path)})`,
+      );
       return { code: `${imports.join(' ')}${body}`, map: null };
     },
   };
