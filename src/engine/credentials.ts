@@ -45,7 +45,9 @@ export async function createCredential(
 ): Promise<Result<CredentialRecord, Refusal>> {
   const hidden = hiddenSecret(input);
   if (hidden !== null) return hidden;
-  const tenantId = tenantOf(caller, input.tenantId ?? caller.tenantId ?? 'default');
+  // Absent and blank mean the tenant of the call (http-api.md 1.4).
+  const named = input.tenantId ?? '';
+  const tenantId = tenantOf(caller, named.trim() === '' ? (caller.tenantId ?? 'default') : named);
   if (!tenantId.ok) return tenantId;
   if (!ID.test(input.id))
     return refuse('invalid_argument', 'id must have 1 to 255 characters of A-Z a-z 0-9 . _ -');

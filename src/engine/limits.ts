@@ -35,7 +35,7 @@ export async function putRateLimit(
 ): Promise<Result<RateLimit, Refusal>> {
   const { tenantId, resourceKey, maxCount, windowMs } = limit;
   if (isForeign(caller, tenantId)) return notFound('tenant', tenantId);
-  const broken = brokenName('resource_key', resourceKey);
+  const broken = brokenName('tenant', tenantId) ?? brokenName('resource_key', resourceKey);
   if (broken !== null) return broken;
   if (maxCount < 0) return refuse('invalid_argument', 'max_count must not be negative');
   if (windowMs < 1 || windowMs > MAX_WINDOW_MS) {

@@ -7,7 +7,7 @@ export const MAX_TENANT_LENGTH = 255;
 
 /**
  * The tenant of something that is created: the body must name the caller's tenant (403), and a name of white space only
- * is refused (400). The shape has already refused a missing or empty one (422).
+ * or one that is too long is refused (400). The shape has already refused a missing or empty one (422).
  */
 export function tenantOf(caller: Caller, named: string): Result<string, Refusal> {
   if (caller.tenantId !== null && named !== caller.tenantId) {
@@ -16,5 +16,8 @@ export function tenantOf(caller: Caller, named: string): Result<string, Refusal>
     });
   }
   if (named.trim() === '') return refuse('invalid_argument', 'tenant_id must not be empty');
+  if (named.length > MAX_TENANT_LENGTH) {
+    return refuse('invalid_argument', `tenant_id must not exceed ${MAX_TENANT_LENGTH} characters`);
+  }
   return ok(named);
 }
