@@ -94,7 +94,9 @@ function openGate(sim: Sim, instance: Instance, node: TreeNode, block: StepBlock
   const others = instance.keptAnswers.filter((answer) => answer.block !== block.id);
   instance.keptAnswers.splice(0, instance.keptAnswers.length, ...others);
   if (isConcurrent(node)) sim.tie ??= 'an answer that was there before its gate, beside other branches';
-  for (const { payload } of kept) if (answerGate(sim, instance, node, block, payload)) return;
+  // Each answer opens one gate (HI-7): behind the one that fits, the others wait for the next pass.
+  const accepted = kept.findIndex(({ payload }) => answerGate(sim, instance, node, block, payload));
+  if (accepted !== -1) instance.keptAnswers.push(...kept.slice(accepted + 1));
 }
 
 /** [HI-3], [HI-4]: true when the answer was accepted. The handler starts with the next look at the node. */

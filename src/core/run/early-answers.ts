@@ -15,6 +15,15 @@ export function takeEarlyAnswers(draft: Draft, blockId: string, iteration: strin
   return waiting.filter(isMeant);
 }
 
+/** An answer to a gate that is not open goes on waiting, in the order in which the answers came. */
+export function keepEarly(draft: Draft, blockId: string, answer: InboxRow): void {
+  const waiting = [...(draft.earlyAnswers.get(blockId) ?? []), answer];
+  draft.earlyAnswers.set(
+    blockId,
+    waiting.toSorted((left, right) => left.seq - right.seq),
+  );
+}
+
 /** The pass that an answer names; null when it names only its block. */
 export function namedPass(payload: Json): string | null {
   const iteration = isJsonObject(payload) ? payload['iteration'] : undefined;

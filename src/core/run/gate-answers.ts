@@ -3,7 +3,7 @@ import { type Json, isJsonObject } from '../json.ts';
 import type { InboxDone } from './changes.ts';
 import type { Draft } from './draft.ts';
 import { type Frame, frameKey } from './frame.ts';
-import { isWithin, namedPass } from './early-answers.ts';
+import { isWithin, keepEarly, namedPass } from './early-answers.ts';
 import { itemPathsOf } from './item-paths.ts';
 import { answerGate } from './leaf/gate.ts';
 import { passMayStillCome } from './pass-to-come.ts';
@@ -58,7 +58,7 @@ function keepForLater(
   if (named === null && isAmbiguous) return 'rejected';
   const comes = named === null ? mayStillCome(draft, block.id) : passMayStillCome(draft, block.id, named);
   if (!comes) return 'no_effect';
-  draft.earlyAnswers.set(block.id, [...(draft.earlyAnswers.get(block.id) ?? []), row]);
+  keepEarly(draft, block.id, row);
   return 'kept';
 }
 

@@ -7,7 +7,10 @@ import { type Outcome, type Place, frameAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
 import type { InboxDone } from '../changes.ts';
 import { finishFact } from '../finish-fact.ts';
-import { takeEarlyAnswers } from '../early-answers.ts';
+import { keepEarly, namedPass, takeEarlyAnswers } from '../early-answers.ts';
+import { passMayStillCome } from '../pass-to-come.ts';
+import type { InboxRow } from '../record.ts';
+import { mayStillCome } from '../upcoming.ts';
 import { viewScope } from './context-view.ts';
 import { completeLeaf, failLeaf } from './end-leaf.ts';
 import { prepareGate } from './prepare-gate.ts';
@@ -59,12 +62,23 @@ function gateOf(block: StepBlock, input: HumanInput, prompt: Json, now: number):
   };
 }
 
+/** Each answer opens one gate: behind the one that fits, the others wait for a pass that may still come ([HI-7]). */
 function useEarlyAnswers(draft: Draft, place: Place, block: StepBlock): void {
   const iteration = innerIteration(frameAt(draft, place));
   for (const answer of takeEarlyAnswers(draft, block.id, iteration)) {
-    const payload = answer.fact.kind === 'signal' ? answer.fact.payload : null;
-    finishFact(draft, answer, answerGate(draft, place, block, payload));
+    const isOpen = frameAt(draft, place).leaf?.reason === 'input';
+    if (!isOpen && mayBeForLater(draft, answer, block.id, iteration)) keepEarly(draft, block.id, answer);
+    else {
+      const payload = answer.fact.kind === 'signal' ? answer.fact.payload : null;
+      finishFact(draft, answer, answerGate(draft, place, block, payload));
+    }
   }
+}
+
+function mayBeForLater(draft: Draft, { fact }: InboxRow, blockId: string, iteration: string): boolean {
+  const named = fact.kind === 'signal' ? namedPass(fact.payload) : null;
+  if (named === null) return mayStillCome(draft, blockId);
+  return named !== iteration && passMayStillCome(draft, blockId, named);
 }
 
 /**
