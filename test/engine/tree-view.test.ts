@@ -10,6 +10,12 @@ const statesOf = async (world: TestEngine, id: string): Promise<Record<string, s
   return Object.fromEntries((tree ?? []).map((node) => [node.blockId, node.state]));
 };
 
+const errorsOf = async (world: TestEngine, id: string): Promise<Record<string, unknown>> => {
+  const { store } = world;
+  const tree = await readTree({ store, definitions: createDefinitions(store) }, TENANT, id);
+  return Object.fromEntries((tree ?? []).map((node) => [node.blockId, node.error]));
+};
+
 describe('the tree view while a turn works', () => {
   it('RULINGS A22: a first step that is called on the strength of the claim is shown as running', async () => {
     const world = new TestEngine({ scripts: { slow: { takesMs: 60_000 } } });
@@ -36,6 +42,36 @@ describe('the tree view while a turn works', () => {
       b: 'pending',
       c: 'waiting',
       d: 'pending',
+    });
+  });
+});
+
+describe('the error of a node (sequences.md 5.2)', () => {
+  it('names its block, while it waits for a retry and when it has failed [sequences.md 5.2]', async () => {
+    const retry = { max_attempts: 2, initial_backoff: 60_000, max_backoff: 60_000 };
+    const failure = { message: 'busy', retryable: true, code: 'BUSY', details: { queue: 7 } };
+    const world = new TestEngine({ scripts: { charge: { outcome: () => ({ ok: false, failure }) } } });
+    world.boot();
+    const id = await world.start(
+      await world.publish([
+        {
+          type: 'for_each',
+          id: 'each',
+          collection: '{{unheard_of.rows}}',
+          item_var: 'row',
+          body: [step('s', 'charge')],
+        },
+      ]),
+    );
+    const other = await world.start(await world.publish([parallel('p', [step('a', 'charge', { retry })])]));
+    await world.time.pass(1000);
+    const expected = { ...failure, block_id: 'a' };
+    expect(await errorsOf(world, other)).toEqual({ p: null, a: expected });
+    await world.untilEnded(other);
+    expect(await errorsOf(world, other)).toEqual({ p: null, a: expected });
+    expect(await errorsOf(world, id)).toMatchObject({
+      each: { block_id: 'each', retryable: false },
+      s: null,
     });
   });
 });

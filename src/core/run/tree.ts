@@ -1,4 +1,5 @@
 import type { Block } from '../definition/document.ts';
+import { isJsonObject, mergeObjects } from '../json.ts';
 import { type Frame, ROOT_KEY, frameKey } from './frame.ts';
 import { nodeId } from './node-id.ts';
 import type { NodeRow } from './output-row.ts';
@@ -142,6 +143,7 @@ function push(view: View, block: Block, facts: NodeFacts): void {
     branchIndex: parent === undefined ? null : branchIndexOf(parent.block, node.listIndex),
     position: node.index,
     ...facts,
+    error: isJsonObject(facts.error) ? mergeObjects(facts.error, { block_id: block.id }) : facts.error,
   });
 }
 
