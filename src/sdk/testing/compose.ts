@@ -12,6 +12,7 @@ import type { Entropy, Log, LogFields } from '../../ports/system.ts';
 import { type Client, createClient } from '../client.ts';
 import type { DefinedHandler } from '../handler.ts';
 import { toStepHandler } from '../step-handler.ts';
+import './at-hand.ts';
 import { createManualTime, type ManualTime } from './manual-time.ts';
 import { type HttpStub, stubEffects } from './stub-effects.ts';
 
