@@ -68,11 +68,13 @@ describe('POST /cron', () => {
     expect((await api.call('GET', '/cron')).body).toEqual([]);
   });
 
-  it('takes an expression that never occurs; there is no next fire then', async () => {
-    expect(await create({ cron_expr: '0 0 31 2 *' })).toMatchObject({
-      status: 201,
-      body: { next_fire_at: null },
-    });
+  it('takes an expression that never occurs; there is no next fire then, and its preview is empty [CRON-1]', async () => {
+    const reply = await create({ cron_expr: '0 0 31 2 *' });
+    expect(reply).toMatchObject({ status: 201, body: { next_fire_at: null } });
+    const shown = (await api.call('GET', `/cron/${reply.body.id}`)).body;
+    expect(shown).toMatchObject({ enabled: true, next_fire_at: null });
+    const fires = (await api.call('GET', `/cron/${reply.body.id}/next-fires`)).body;
+    expect(fires).toMatchObject({ fires: [] });
     expect(await create({ enabled: false })).toMatchObject({ status: 201, body: { next_fire_at: null } });
   });
 });

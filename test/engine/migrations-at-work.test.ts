@@ -146,4 +146,24 @@ describe('the preview of a migration (20.5)', () => {
     ]);
     expect(await engine.view(id)).toEqual(before);
   });
+
+  it('says of a dropped block what hangs on it, and of a composite nothing: its blocks stand for themselves', async () => {
+    const engine = world();
+    const each = { type: 'for_each', id: 'each', collection: 'rows', body: [step('w', 'away')] };
+    const polling = { type: 'loop', id: 'l', condition: 'true', poll_interval: 60, body: [q('b')] };
+    const blocks = [parallel('p', [each], [polling], [parallel('inner', [gate('g')])])];
+    const id = await engine.start(await engine.publish(blocks), { data: { rows: [1, 2] } });
+    await engine.time.pass(1000);
+    const told = await preview(engine, id, await engine.publish([q('n')]));
+    if (!told.ok) throw new Error(told.error.message);
+    expect(told.value.preview.dropped.map(({ blockId, cancels }) => [blockId, cancels])).toEqual([
+      ['p', null],
+      ['each', null],
+      ['w', 'worker_task'],
+      ['l', 'wait'],
+      ['b', null],
+      ['inner', null],
+      ['g', 'gate'],
+    ]);
+  });
 });

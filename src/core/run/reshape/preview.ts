@@ -91,9 +91,10 @@ function whyAdded(before: Plan, blockId: string, state: NodeState): string {
     : 'not in the present plan';
 }
 
-/** What hangs on a block that is under way. */
-function cancelledWith({ state, reason }: TreeNode): Cancelled | null {
+/** What hangs on a block that is under way. On a composite hangs nothing but its blocks, which stand for themselves. */
+function cancelledWith({ state, reason, blockType }: TreeNode): Cancelled | null {
   if (state !== 'running' && state !== 'waiting') return null;
+  if (blockType !== 'step' && blockType !== 'sub_sequence') return reason === 'poll' ? 'wait' : null;
   if (reason === 'worker') return 'worker_task';
   if (reason === 'child') return 'child';
   if (reason === 'input') return 'gate';
