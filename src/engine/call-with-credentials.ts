@@ -6,7 +6,13 @@ import { resolveCredentials } from './resolve-credentials.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { untilAnswered } from './until-answered.ts';
 
-/** Calls with the secrets in place ([CRED-1]); no failure, and no stub of a dry run, repeats them ([CRED-3]). */
+/** Shorter texts of a credential, such as the name of a user, stand in results by chance. */
+const SECRET_CHARACTERS_MIN = 6;
+
+/**
+ * Calls with the secrets in place ([CRED-1]); no failure and no result repeats them ([CRED-3]), also when the other side
+ * answers with what it was sent.
+ */
 export async function callWithCredentials(
   deps: TurnDeps,
   call: HandlerCall,
@@ -23,7 +29,8 @@ export async function callWithCredentials(
   const { params, secrets } = resolved.value;
   const outcome = await run(deps, { ...call, dispatch: { ...dispatch, params } });
   if (!outcome.ok) return { ...outcome, failure: cleaned(outcome.failure, secrets) };
-  return record.dryRun ? { ...outcome, output: withoutSecrets(outcome.output, secrets) } : outcome;
+  const hidden = record.dryRun ? secrets : secrets.filter((text) => text.length >= SECRET_CHARACTERS_MIN);
+  return hidden.length === 0 ? outcome : { ...outcome, output: withoutSecrets(outcome.output, hidden) };
 }
 
 function cleaned(failure: Failure, secrets: readonly string[]): Failure {

@@ -24,6 +24,11 @@ describe('the fingerprint of a failure', () => {
     ]);
   });
 
+  it('holds nothing that looks like a secret [API 9]', () => {
+    const error = { message: 'no such key sk_live_4eC39HqLyjWDarjtT1zdp7dc', code: 'X' };
+    expect(fingerprintOf({ ...failed, error }).components).toContain('msg:no such key [REDACTED]');
+  });
+
   it('is the same for failures that differ in numbers, ids, times and quoted values alone', () => {
     const message = (text: string) =>
       fingerprintOf({ ...failed, error: { message: text, code: 'X' } }).fingerprint;

@@ -114,6 +114,20 @@ describe('credentials of steps (8.8)', () => {
     expect(all).toContain('[REDACTED]');
   });
 
+  it('a result does not repeat the secret that the other side echoes [CRED-3]', async () => {
+    const { world } = await worldWith({ body: new TextEncoder().encode(`{"key":"${SECRET}","by":"anna"}`) });
+    const headers = { 'X-Key': 'credentials://rates', 'X-User': 'credentials://pair/user' };
+    const after = step('after', 'transform', { params: { told: '{{ outputs.call.body }}' } });
+    const id = await world.start(await world.publish([call({ headers }), after]));
+    expect(await world.untilEnded(id)).toMatchObject({ state: 'completed' });
+    const shown = JSON.stringify([await world.outputs(id), world.sentCommits(id)]);
+    expect(shown).not.toContain(SECRET);
+    expect(await world.outputs(id)).toMatchObject({
+      call: { body: '{"key":"[REDACTED]","by":"anna"}' },
+      after: { told: '{"key":"[REDACTED]","by":"anna"}' },
+    });
+  });
+
   it('a dry run shows references and no secret [CRED-3]', async () => {
     const { world, requests, keep } = await worldWith();
     await keep('hook', `https://rates.example/${SECRET}`);

@@ -1,5 +1,6 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Json, type JsonObject, member } from '../json.ts';
+import { redactedExcerpt } from '../redaction.ts';
 import { type Classified, classify, statusOf } from './classify.ts';
 
 /** One failed instance as the groups of dead letters see it. */
@@ -53,9 +54,9 @@ const PLACEHOLDERS: ReadonlyArray<readonly [RegExp, string]> = [
 
 const MESSAGE_CHARACTERS_MAX = 500;
 
-/** The message without what differs from run to run. */
+/** The message without what differs from run to run, and without what looks like a secret. */
 export function normalisedMessage(message: string): string {
-  const cut = message.slice(0, MESSAGE_CHARACTERS_MAX);
+  const cut = redactedExcerpt(message).slice(0, MESSAGE_CHARACTERS_MAX);
   return PLACEHOLDERS.reduce((text, [pattern, placeholder]) => text.replaceAll(pattern, placeholder), cut);
 }
 
