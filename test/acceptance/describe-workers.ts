@@ -71,6 +71,33 @@ export function describeWorkers(stage: Stage): void {
       ]);
     });
 
+    it.each([
+      ['fail', 'failed'],
+      ['ask', 'waiting'],
+    ] as const)(
+      'G03: with on_uncertain %s the task of a silent worker is offered to nobody, and the run is %s [CON-6]',
+      async (on_uncertain, state) => {
+        const id = await stage.run([resize({ on_uncertain })], { context: { data: { w: 40 } } });
+        await stage.until(id, 'waiting');
+        const host = stage.functions();
+        const old = await stage.poll('resize', 'w1');
+        await stage.pass(61_000);
+        await stage.drive(host.sweep());
+        expect((await stage.until(id, state)).state).toBe(state);
+        expect(await stage.poll('resize', 'w2')).toBeUndefined();
+        expect((await stage.complete(old)).status).toBe(409);
+        expect(await attempts(old)).toEqual([
+          ['claimed', 1],
+          ['failed', 1],
+          ['stale_mutation_rejected', 1],
+        ]);
+        const asked = (await stage.get(`/approvals?instance_id=${id}`)).items;
+        expect(asked).toHaveLength(on_uncertain === 'ask' ? 1 : 0);
+        const { error } = (await stage.nodes(id))['r'];
+        expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', retryable: false, block_id: 'r' });
+      },
+    );
+
     it('G05: of polls at once for one task one gets it', async () => {
       await waiting();
       const host = stage.functions();
