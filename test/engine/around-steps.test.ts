@@ -74,7 +74,7 @@ describe('alerts in the engine', () => {
         }),
       );
       await world.time.pass(1000);
-    await world.untilState(id, 'scheduled');
+      await world.untilState(id, 'scheduled');
       await world.answered(world.operate(id, { kind: 'reschedule', offsetMs }));
       expect(await rowsOf(world, id)).toEqual([]);
       await world.time.pass(60_000);

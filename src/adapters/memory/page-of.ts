@@ -1,4 +1,4 @@
-import type { Page } from '../../ports/store/history.ts';
+import type { Page } from '../../ports/store/page.ts';
 
 /** The rows of a page; all of them without one. */
 export function pageOf<Row>(rows: readonly Row[], page?: Page): readonly Row[] {

@@ -14,7 +14,7 @@ import type {
   ListGatesQuery,
   WhichRows,
 } from '../../ports/store/reads.ts';
-import type { Page } from '../../ports/store/history.ts';
+import type { Page } from '../../ports/store/page.ts';
 import type { StepLogLine } from '../../ports/store/turn.ts';
 import { pageOf } from './page-of.ts';
 import { liveRows } from './apply-records.ts';

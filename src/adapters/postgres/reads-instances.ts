@@ -1,5 +1,5 @@
 import type { Json } from '../../core/json.ts';
-import type { Page } from '../../ports/store/history.ts';
+import type { Page } from '../../ports/store/page.ts';
 import type {
   Frontier,
   GateItem,

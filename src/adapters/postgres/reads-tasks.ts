@@ -1,6 +1,6 @@
 import { type SQL, and, asc, desc, eq, inArray, isNull, ne, or, sql } from 'drizzle-orm';
 import type { TaskEvent, WorkerTask } from '../../ports/store/accept.ts';
-import type { Page } from '../../ports/store/history.ts';
+import type { Page } from '../../ports/store/page.ts';
 import type { ListTasksQuery, TaskStats, WorkerView } from '../../ports/store/reads.ts';
 import { isUuid, tenantCall } from './call.ts';
 import { tenantDatabase } from './database.ts';

@@ -1,5 +1,6 @@
 import { type SQL, and, asc, eq, ne } from 'drizzle-orm';
-import type { Page, TimelineRow } from '../../ports/store/history.ts';
+import type { TimelineRow } from '../../ports/store/history.ts';
+import type { Page } from '../../ports/store/page.ts';
 import { isUuid } from './call.ts';
 import { tenantDatabase } from './database.ts';
 import type { SqlDriver } from './driver.ts';

@@ -4,6 +4,7 @@ import type { Frame } from '../../core/run/frame.ts';
 import type { NewRow, OutputRow } from '../../core/run/output-row.ts';
 import type { NewInstance } from './accept.ts';
 import type { Frontier, InstanceKey } from './reads.ts';
+import type { Page } from './page.ts';
 import type { JournalEntry } from './turn.ts';
 
 /** What going back in a run, forks and checks read, and how a fork comes into being. */
@@ -27,11 +28,6 @@ export interface HistoryStore {
 
 export interface History extends Frontier {
   readonly rows: readonly HistoryRow[];
-}
-
-export interface Page {
-  readonly offset: number;
-  readonly limit: number;
 }
 
 export interface TimelineRow extends OutputRow {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { ResourceSettings, PoolStrategy } from '../../core/limits/pool.ts';
-import type { Page } from './history.ts';
+import type { Page } from './page.ts';
 
 /**
  * Throughput and protection (13.3, 13.4, 13.6, 13.8): what is managed from outside. Attempts take from limits in the

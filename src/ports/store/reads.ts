@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import type { Frame } from '../../core/run/frame.ts';
 import type { NodeRow, OutputRow } from '../../core/run/output-row.ts';
 import type { TaskEvent, WorkerTask } from './accept.ts';
-import type { Page } from './history.ts';
+import type { Page } from './page.ts';
 import type { InboxRow, InstanceRecord, StepLogLine } from './turn.ts';
 
 /** Reads. Every one is bounded and has a stable order; `tenantId` null is an administrator without a tenant. */
