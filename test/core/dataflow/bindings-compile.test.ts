@@ -24,9 +24,9 @@ export const input: SequenceInput = {
 declare const outputs: StepOutputs;
 export const cents: number = outputs.lookup.value_cents;
 export const answers: Array<'yes' | 'no'> = outputs['worth-it'];
-// @ts-expect-error a member of a closed object
+// @ts-expect-error -- a member of a closed object
 outputs.lookup.nothing;
-// @ts-expect-error a required member
+// @ts-expect-error -- a required member
 export const empty: SequenceInput = { parcel: 'x', lines: [] };
 `;
 
