@@ -2,7 +2,15 @@ import type { SequenceDocument } from '../definition/document.ts';
 import { serialiseSequence } from '../definition/serialise.ts';
 import { walkBlocks } from '../definition/walk.ts';
 import { sha256Hex } from '../digest.ts';
-import { canonicalJson, compareCodePoints, type Json, type JsonObject, jsonObject } from '../json.ts';
+import {
+  canonicalJson,
+  compareCodePoints,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonObject,
+} from '../json.ts';
 import { err, ok, type Result } from '../result.ts';
 import { kotlinBindings } from './bindings/kotlin.ts';
 import { pythonBindings } from './bindings/python.ts';
@@ -72,9 +80,17 @@ function schemaBundle(
   return {
     generator_version: GENERATOR_VERSION,
     sequence: { id, name, version, sha256 },
-    input,
-    outputs: jsonObject(schemas.map(([blockId, schema]) => [blockId, schema ?? true])),
+    input: ordered(input),
+    outputs: jsonObject(schemas.map(([blockId, schema]) => [blockId, ordered(schema ?? true)])),
   };
+}
+
+/** Members by name: the database gives them back in an order of its own. */
+function ordered(value: Json): Json {
+  if (isJsonArray(value)) return value.map(ordered);
+  if (!isJsonObject(value)) return value;
+  const names = Object.keys(value).sort(compareCodePoints);
+  return jsonObject(names.map((name) => [name, ordered(value[name] ?? null)]));
 }
 
 /** Status and `deprecated` change after a publish, and are none of the definition's. */

@@ -48,6 +48,18 @@ describe('the schema bundle [API 4.2]', () => {
   });
 });
 
+describe('the whole of what is generated [API 4.2]', () => {
+  it('is the same to the byte for schemas whose members come in another order', () => {
+    const of = (schema: JsonObject): string =>
+      JSON.stringify(generated([step('a', { output_schema: schema })], { input_schema: schema }));
+    const a = { type: 'string', minLength: 1 };
+    const b = { items: { enum: [1, 2] }, type: 'array' };
+    const there = of({ type: 'object', required: ['b'], properties: { b, a } });
+    const back = { minLength: 1, type: 'string' };
+    expect(of({ properties: { a: back, b }, required: ['b'], type: 'object' })).toBe(there);
+  });
+});
+
 describe('generated TypeScript [API 4.2]', () => {
   it('writes objects with sorted members, optional ones marked, and an index when they are open', () => {
     expect(typeOf(closed({ b: { type: 'number' }, a: { type: 'string' } }, ['a']))).toBe(
