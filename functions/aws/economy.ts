@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/adapters/system.ts';
+import type { WakeGuard } from '../../src/engine/deployment-wakes.ts';
 import type { Waker } from '../../src/ports/waker.ts';
 import type { AwsParts } from './compose.ts';
 
@@ -28,17 +29,20 @@ async function openWaker(
 /** Before anything is written: whatever becomes of this invocation, somebody looks after what it has left. Never rejects. */
 export async function keepWake(parts: AwsParts, address: OwnAddress): Promise<void> {
   const waker = await wakerOf(parts, address);
-  if (waker === null) return;
+  if (waker !== null) await (await guardOf(parts, waker)).keep();
+}
+
+export async function guardOf(parts: AwsParts, waker: Waker): Promise<WakeGuard> {
   const { createWakeGuard } = await import('../../src/engine/deployment-wakes.ts');
   const { log, engine, settings, wakes } = parts;
   const invocationMs = settings.STEPWELL_INVOCATION_SECS * 1000;
   const { leaseMs } = engine.settings;
-  await createWakeGuard({
+  return createWakeGuard({
     waker,
     clock: systemClock,
     log,
     invocationMs,
     leaseMs,
     memory: wakes.memory,
-  }).keep();
+  });
 }

@@ -1,7 +1,7 @@
 import { runSweep } from '../../src/engine/invocation.ts';
 import type { SweepResult } from '../../src/engine/sweep.ts';
 import type { AwsHost, AwsParts } from './compose.ts';
-import { keepWake, type OwnAddress, wakerOf } from './economy.ts';
+import { guardOf, type OwnAddress, wakerOf } from './economy.ts';
 import type { Remaining } from './records.ts';
 
 /**
@@ -13,7 +13,6 @@ export function createSweepHandler(
 ): (event: unknown, context: Remaining & OwnAddress) => Promise<void> {
   return async (_event, context) => {
     const parts = await host();
-    await keepWake(parts, context);
     const swept = await sweepOrWake(parts, context);
     const { now, dueAt } = await parts.engine.deps.store.nextWake();
     parts.log.info('swept', { ...swept, oldest_due_ms: dueAt === null ? 0 : Math.max(0, now - dueAt) });
@@ -26,7 +25,7 @@ async function sweepOrWake(parts: AwsParts, context: Remaining & OwnAddress): Pr
   const waker = await wakerOf(parts, context);
   if (waker === null) return runSweep(engine, remainingTimeMs);
   const { runWake } = await import('../../src/engine/deployment-wakes.ts');
-  return runWake(engine, waker, remainingTimeMs);
+  return runWake(engine, waker, remainingTimeMs, await guardOf(parts, waker));
 }
 
 export { createAwsHost } from './compose.ts';

@@ -59,29 +59,49 @@ export function createWakeGuard({ waker, clock, log, memory, ...lengths }: WakeG
 /**
  * One wake: a sweep, then the wake for what falls due next, which is read after its claims (RULINGS A33). Rejects when the
  * database or the waker could not be asked; then the caller has to come back by itself.
+ *
+ * @param guard For a host that does not repeat a wake that broke off. It is kept where there is something to claim, and only
+ * there: a wake that kept one for itself each time would wake for ever.
  */
 export async function runWake(
   engine: FunctionEngine,
   waker: Pick<Waker, 'wakeWithin'>,
   remainingTimeMs: () => number,
+  guard: WakeGuard | null = null,
 ): Promise<SweepResult> {
+  if (guard !== null) await keepIfDue(engine, guard);
   const swept = await runSweep(engine, remainingTimeMs);
   const delayMs = await nextWakeMs(engine, swept);
   if (delayMs !== null) await waker.wakeWithin(delayMs);
   return swept;
 }
 
-/** Milliseconds until anything has to be looked at; null: nothing is due, whatever the time. */
-async function nextWakeMs({ deps, settings }: FunctionEngine, swept: SweepResult): Promise<number | null> {
+/** A database that cannot be asked may hold anything. */
+async function keepIfDue(engine: FunctionEngine, guard: WakeGuard): Promise<void> {
+  let isDue = true;
+  try {
+    const aheadMs = await untilDueMs(engine);
+    isDue = aheadMs !== null && aheadMs <= 0;
+  } finally {
+    if (isDue) await guard.keep();
+  }
+}
+
+/** Milliseconds until the next wake; null: nothing is due, whatever the time. */
+async function nextWakeMs(engine: FunctionEngine, swept: SweepResult): Promise<number | null> {
+  const aheadMs = await untilDueMs(engine);
+  if (aheadMs === null || aheadMs > 0) return aheadMs;
+  const foundWork = swept.more || swept.claimed + swept.takenOver + swept.tasksReleased > 0;
+  return foundWork ? NEXT_LOOK_MS : HELD_LOOK_MS;
+}
+
+/** Milliseconds until anything has to be looked at, not above 0 for what is due; null: nothing, whatever the time. */
+async function untilDueMs({ deps, settings }: FunctionEngine): Promise<number | null> {
   const [wake, errand] = await Promise.all([deps.store.nextWake(), deps.store.nextErrand()]);
   const silentAt = errand.taskHeardAt === null ? null : errand.taskHeardAt + settings.silentTaskMs;
   // A build without a way to the outside leaves the webhooks to those that have one.
   const webhookAt = deps.outbox === undefined ? null : errand.webhookAt;
   const instants = [wake.dueAt, wake.leaseUntil, wake.scheduleAt, silentAt, webhookAt];
   const known = instants.filter((instant) => instant !== null);
-  if (known.length === 0) return null;
-  const aheadMs = Math.min(...known) - wake.now;
-  if (aheadMs > 0) return aheadMs;
-  const foundWork = swept.more || swept.claimed + swept.takenOver + swept.tasksReleased > 0;
-  return foundWork ? NEXT_LOOK_MS : HELD_LOOK_MS;
+  return known.length === 0 ? null : Math.min(...known) - wake.now;
 }
