@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isJsonObject } from '../../src/core/json.ts';
 import type { Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes/routes.ts';
 import { nextId } from '../support/turn-builder.ts';
@@ -8,6 +9,7 @@ import { type ContractWorld, createContractWorld } from './support/contract-worl
 import {
   answerContent,
   bodyContent,
+  fullPathOf,
   misfits,
   nameOf,
   statusesOf,
@@ -15,6 +17,9 @@ import {
 } from './support/documented.ts';
 import { specified } from './support/specified.ts';
 import { ANSWERS } from './tables/answers.ts';
+import { UNSEEN } from './tables/unseen.ts';
+import { visitObjects } from './support/members.ts';
+import { MORE_REQUESTS } from './support/more-requests.ts';
 import { type ContractRequest, REQUESTS } from './support/read-requests.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -27,6 +32,7 @@ export function describeRoutes(backendName: BackendName): void {
   describe('every route of the API', () => {
     const backend = useBackend(backendName);
     let world: ContractWorld;
+    const seen = new Set<string>();
     beforeAll(async () => {
       world = await createContractWorld(backend);
     });
@@ -63,6 +69,7 @@ export function describeRoutes(backendName: BackendName): void {
         const requestId = nextId();
         const reply = await send(route, prefix + request.path, request, { 'x-request-id': `<${requestId}>` });
         expect(answerProblems(route, reply)).toEqual([]);
+        note(seen, route, reply);
         expect(reply.headers.get('x-request-id')).toBe(requestId);
         for (const mark of ['deprecation', 'sunset', 'link']) expect(reply.headers.has(mark)).toBe(false);
         if (route.mount === 'root') return;
@@ -71,6 +78,7 @@ export function describeRoutes(backendName: BackendName): void {
         const bare = await send(route, other.path, other, {});
         expect([name, bare.status]).toEqual([name, reply.status]);
         expect(answerProblems(route, bare)).toEqual([]);
+        note(seen, route, bare);
         expect(bare.headers.get('x-request-id')).toMatch(UUID);
         expectMarked(bare, other.path);
         const marks = new Set(['deprecation', 'sunset', 'link']);
@@ -79,7 +87,52 @@ export function describeRoutes(backendName: BackendName): void {
         ]);
       },
     );
+
+    it.each(Object.entries(MORE_REQUESTS))('%s also answers so: see its title', async (title, make) => {
+      const name = title.replace(/:.*/, '');
+      const route = ROUTES.find((one) => nameOf(one) === name);
+      if (route === undefined) throw new Error(`There is no ${name}`);
+      const request = await make(world);
+      const reply = await send(route, fullPathOf(route).replace(route.path, '') + request.path, request, {});
+      expect(answerProblems(route, reply)).toEqual([]);
+      note(seen, route, reply);
+    });
+
+    it('has been seen with every member that the document names', () => {
+      const unseen = new Map<string, string>();
+      for (const [route, status, schema] of DOCUMENTED) {
+        visitObjects(({ kind, names }, way) => {
+          for (const name of names.filter((one) => !seen.has(`${kind} ${one}`))) {
+            const place = `${nameOf(route)} ${status} ${way}.${name}`;
+            unseen.set(`${kind} ${name}`, unseen.get(`${kind} ${name}`) ?? place);
+          }
+        }, schema);
+      }
+      expect([...unseen.values()].filter((place) => !Object.hasOwn(UNSEEN, place))).toEqual([]);
+    });
   });
+}
+
+/** Each answer with a JSON body that the document names. */
+const DOCUMENTED = ROUTES.flatMap((route) =>
+  statusesOf(route).flatMap((status) => {
+    const content = answerContent(route, status);
+    return content === null ? [] : [[route, status, content.schema] as const];
+  }),
+);
+
+/** Notes the members of an answer. */
+function note(seen: Set<string>, route: Route, { status, body }: Reply): void {
+  const content = answerContent(route, status);
+  if (content === null || body === undefined) return;
+  visitObjects(
+    ({ kind }, _way, value) => {
+      for (const name of Object.keys(isJsonObject(value) ? value : {})) seen.add(`${kind} ${name}`);
+    },
+    content.schema,
+    '',
+    body,
+  );
 }
 
 /** What the tests send is what the document says that may be sent. */

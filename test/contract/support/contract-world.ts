@@ -39,6 +39,8 @@ export async function createContractWorld(backend: Backend): Promise<ContractWor
           cancelled: false,
         },
         silentTaskMs: 10 * DAY_MS,
+        node: { name: 'walk', beatMs: DAY_MS, silentMs: 10 * DAY_MS, reapEveryMs: DAY_MS },
+        breakers: { threshold: 2, cooldownMs: 10 * DAY_MS },
       },
       parts: { swaggerFile: (name) => new TextEncoder().encode(`/* ${name} */`) },
     },

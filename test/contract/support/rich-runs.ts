@@ -163,7 +163,7 @@ async function waitingRun(world: ContractWorld): Promise<string> {
       id: 'all',
       branches: [
         [step('ask', { wait_for_input: { ...gate, allow_comment: true } })],
-        [step('hear', { handler: 'wait_for_event', params: event })],
+        [step('hear', { handler: 'wait_for_event', params: event, wait_for_input: {} })],
         [step('work', { handler: 'nobody_does_this' })],
       ],
     },
