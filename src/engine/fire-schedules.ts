@@ -17,7 +17,7 @@ const LANES = 8;
 /** How often the end of the instance before is looked for while a fire is held back ([CRON-5]). */
 const RECHECK_MS = 5_000;
 
-type FireDeps = Pick<TurnDeps, 'store' | 'ids' | 'hints' | 'log' | 'limits'>;
+type FireDeps = Pick<TurnDeps, 'store' | 'ids' | 'hints' | 'log' | 'limits' | 'counters'>;
 
 export interface FiredSchedules {
   /** False when some could not be fired; they are due as before. */
@@ -98,7 +98,7 @@ async function fireOne(
     const fired = await fire('buffer', bufferedAt, null);
     if (fired.status === 'stale') return;
     rev += 1;
-    hintAt(deps, schedule, fired);
+    announce(deps, schedule, fired);
   }
   if (nextFireAt === null || nextFireAt > now) return;
   const cron = parseCron(schedule.cronExpr);
@@ -106,7 +106,7 @@ async function fireOne(
     ? latestOccurrence(cron.value, schedule.timezone, nextFireAt, now)
     : nextFireAt;
   const following = cron.ok ? nextOccurrence(cron.value, schedule.timezone, now) : null;
-  hintAt(deps, schedule, await fire('next', occurrenceAt, following));
+  announce(deps, schedule, await fire('next', occurrenceAt, following));
 }
 
 /** null when the sequence cannot be started now, which the log says: the schedule moves on. */
@@ -148,8 +148,10 @@ function startInputOf(schedule: ScheduleRecord, occurrenceAt: number): StartInpu
   };
 }
 
-function hintAt(deps: FireDeps, { tenantId }: ScheduleRecord, fired: ScheduleFired): void {
+function announce(deps: FireDeps, { tenantId }: ScheduleRecord, fired: ScheduleFired): void {
+  if (fired.status === 'skipped') deps.counters.add('orch8_cron_skipped_total');
   if (fired.status !== 'started') return;
+  deps.counters.add('orch8_cron_triggered_total');
   const instances = [fired.instanceId, ...fired.cancelled];
   deps.hints.send(instances.map((instanceId) => ({ tenantId, instanceId, delayMs: 0 })));
 }

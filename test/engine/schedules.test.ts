@@ -113,7 +113,7 @@ describe('schedules', () => {
 
   it('with the policy buffer_one start the held one within 5 s after the end [CRON-5] (D13)', async () => {
     const world = new TestEngine({ scripts });
-    world.boot({ settings: { sweepMs: 3_600_000 } });
+    const { counters } = world.boot({ settings: { sweepMs: 3_600_000 } }).engine.deps;
     const id = await schedule(world, {
       overlapPolicy: 'buffer_one',
       blocks: [sleepStep('nap', 3.2 * MINUTE)],
@@ -124,6 +124,8 @@ describe('schedules', () => {
     // Three were missed while it ran: one was held back, the others were dropped.
     expect(await occurrences(world, id)).toEqual([1, 2]);
     expect(await world.store.getSchedule(null, id)).toMatchObject({ skippedFires: 2 });
+    const count = (what: string): number => counters.valueOf(`orch8_cron_${what}_total`);
+    expect([count('triggered'), count('skipped')]).toEqual([2, 2]);
   });
 
   it('fire in sweeps of functions as well, and their instances run by message [CRON-3]', async () => {
