@@ -6,7 +6,7 @@ import { ROUTES } from '../../../src/api/routes/routes.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, member } from '../../../src/core/json.ts';
 
 /** The document that the server sends. */
-export const DOCUMENT: JsonObject = openApiDocument(ROUTES, '0.1.0');
+const DOCUMENT: JsonObject = openApiDocument(ROUTES, '0.1.0');
 
 export const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method} ${path}`;
 export const fullPathOf = ({ mount, path }: Route): string => (mount === 'both' ? API_PREFIX : '') + path;
