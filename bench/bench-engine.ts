@@ -52,8 +52,13 @@ export function startBenchEngine(store: Store, onCall: () => void = () => undefi
   return engine;
 }
 
+/** What is asked of an engine, be it that of a server or of functions. */
+interface Parts {
+  readonly deps: Pick<Engine['deps'], 'ids' | 'store'>;
+}
+
 /** Publishes a flat sequence of so many effectful steps; answers its id. */
-export async function publishFlat(engine: Engine, steps: number): Promise<string> {
+export async function publishFlat(engine: Parts, steps: number): Promise<string> {
   const id = engine.deps.ids.newId();
   const blocks: Json = Array.from({ length: steps }, (_, n) => ({
     type: 'step',
@@ -100,7 +105,7 @@ export async function runOne(engine: Engine, done: CompletionWatch, sequenceId: 
   await completed;
 }
 
-export function newInstance(engine: Engine, sequenceId: string): NewInstance {
+export function newInstance(engine: Parts, sequenceId: string): NewInstance {
   return {
     id: engine.deps.ids.newId(),
     runId: engine.deps.ids.newId(),

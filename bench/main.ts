@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
+import { functionFigures, showFunctionFigures } from './functions.ts';
 import { engineLatency } from './latency.ts';
 import { lateStepCost } from './long-run.ts';
 import { rawStepsPerSecond } from './raw-step.ts';
@@ -12,10 +13,12 @@ import { engineStepsPerSecond } from './throughput.ts';
  * than any single figure. Durability is on.
  *
  *     npm run bench -- --quick [--database <url>] [--json]
+ *     npm run bench -- --functions [--quick] [--database <url>] [--json]
  */
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
+    functions: { type: 'boolean', default: false },
     database: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
@@ -32,6 +35,18 @@ const server =
     : { url: values.database, stop: () => Promise.resolve() };
 
 try {
+  if (values.functions) await measureFunctions();
+  else await measureServer();
+} finally {
+  await server.stop();
+}
+
+async function measureFunctions(): Promise<void> {
+  const figures = await functionFigures(server.url, values.quick ? 5 : 20);
+  console.log(values.json ? JSON.stringify(figures) : showFunctionFigures(figures));
+}
+
+async function measureServer(): Promise<void> {
   const raw: number[] = [];
   const engine: number[] = [];
   for (let n = 0; n < repetitions; n += 1) {
@@ -60,8 +75,6 @@ try {
   };
   if (values.json) console.log(JSON.stringify(report));
   else show(report);
-} finally {
-  await server.stop();
 }
 
 function progress(text: string): void {

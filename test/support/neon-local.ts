@@ -13,6 +13,8 @@ import * as z from 'zod';
 export interface NeonLocal {
   /** HTTP requests so far; each is one round trip. */
   requestCount(): number;
+  /** Statements of those requests. */
+  statementCount(): number;
   /** Frames that came from WebSocket clients so far. */
   frameCount(): number;
   /** Milliseconds that every answer waits from now on. */
@@ -46,7 +48,15 @@ const RAW_TEXT = { getTypeParser: () => (value: unknown) => value };
 /** Starts the stand-in and points the driver of this process at it (`neonConfig` is one for the whole process). */
 export async function startNeonLocal(): Promise<NeonLocal> {
   const pools = new Map<string, pg.Pool>();
-  const state = { requests: 0, frames: 0, latencyMs: 0, lost: 0, refused: 0, refusedWith: 503 };
+  const state = {
+    requests: 0,
+    statements: 0,
+    frames: 0,
+    latencyMs: 0,
+    lost: 0,
+    refused: 0,
+    refusedWith: 503,
+  };
   const server = createServer((request, response) => {
     void answer(request, response, state, pools);
   });
@@ -56,6 +66,7 @@ export async function startNeonLocal(): Promise<NeonLocal> {
   pointDriverAt(port);
   return {
     requestCount: () => state.requests,
+    statementCount: () => state.statements,
     frameCount: () => state.frames,
     setLatency(ms) {
       state.latencyMs = ms;
@@ -88,6 +99,7 @@ function pointDriverAt(port: number): void {
 
 interface State {
   requests: number;
+  statements: number;
   frames: number;
   latencyMs: number;
   lost: number;
@@ -108,7 +120,7 @@ async function answer(
     response.writeHead(state.refusedWith).end('refused by the test');
     return;
   }
-  const outcome = await carryOut(String(request.headers['neon-connection-string']), text, pools);
+  const outcome = await carryOut(String(request.headers['neon-connection-string']), text, pools, state);
   if (state.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, state.latencyMs));
   if (state.lost > 0) {
     state.lost -= 1;
@@ -130,10 +142,12 @@ async function carryOut(
   connectionString: string,
   text: string,
   pools: Map<string, pg.Pool>,
+  state: Pick<State, 'statements'>,
 ): Promise<{ readonly status: number; readonly body: object }> {
   const client = await poolFor(connectionString, pools).connect();
   try {
     const asked = body.parse(JSON.parse(text));
+    state.statements += 'queries' in asked ? asked.queries.length : 1;
     if (!('queries' in asked)) return { status: 200, body: await run(client, asked) };
     await client.query('BEGIN');
     const results: object[] = [];
