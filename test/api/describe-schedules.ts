@@ -166,7 +166,7 @@ export function describeSchedules(backendName: BackendName): void {
       const id = await schedule({ cron_expr: '0 9 * * 1-5', timezone: 'America/New_York', enabled: false });
       const fires = async (query: string): Promise<Body> =>
         (await api.call('GET', `/cron/${id}/next-fires${query}`)).body;
-      expect(await fires('?n=3')).toEqual({
+      expect(await fires('?n=3')).toMatchObject({
         timezone: 'America/New_York',
         fires: ['2027-02-11T14:00:00.000Z', '2027-02-12T14:00:00.000Z', '2027-02-15T14:00:00.000Z'],
       });
