@@ -35,8 +35,15 @@ function describe(
   const path = issue.path.map(String);
   const pointer = path.map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
   const last = path.at(-1);
-  if (last !== undefined && isAbsent(input, path)) return { message: `missing field \`${last}\``, pointer };
-  return { message: path.length === 0 ? issue.message : `${path.join('.')}: ${issue.message}`, pointer };
+  // What is wrong with one element of a list is told in the words of all other refusals: `instances[3]: …`.
+  const [list, index] = issue.path;
+  const isElement = typeof index === 'number';
+  const element = isElement ? `${String(list)}[${index}]: ` : '';
+  if (last !== undefined && isAbsent(input, path))
+    return { message: `${element}missing field \`${last}\``, pointer };
+  const inner = isElement ? path.slice(2) : path;
+  const place = inner.length === 0 ? '' : `${inner.join('.')}: `;
+  return { message: `${element}${place}${issue.message}`, pointer };
 }
 
 /** True when nothing stands at the path; zod reports an absent member as one of the wrong type. */

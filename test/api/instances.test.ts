@@ -34,7 +34,8 @@ describe('POST /instances/batch', () => {
       [{ tenant_id: OTHER_TENANT }, 403, 'forbidden: instances[1]: '],
       [{ sequence_id: nextId() }, 404, 'not found: instances[1]: sequence'],
       [{ context: { data: 'x'.repeat(262_144) } }, 413, 'payload too large: instances[1]: context too large'],
-      [{ priority: 'urgent' }, 422, 'unprocessable entity: instances.1.priority'],
+      [{ priority: 'urgent' }, 422, 'unprocessable entity: instances[1]: priority: '],
+      [{ namespace: undefined }, 422, 'unprocessable entity: instances[1]: missing field `namespace`'],
     ] as const;
     for (const [overrides, status, text] of cases) {
       const reply = await batch([good, { ...good, ...overrides }, good]);
