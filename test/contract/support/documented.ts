@@ -50,13 +50,18 @@ function contentOf(content: Json | undefined): Content | null {
 
 const ERROR_SCHEMA = at(DOCUMENT, 'components', 'schemas', 'Error');
 
+/** What a schema refers to stands in the document. */
+function validatorOf(schema: JsonObject): Validator {
+  const isWhole = !JSON.stringify(schema).includes('"$ref"');
+  const whole = isWhole ? schema : { ...schema, components: at(DOCUMENT, 'components') };
+  return new Validator(whole as Schema, '2020-12', false);
+}
+
 const validators = new Map<JsonObject, Validator>();
 
 /** Every way in which a value does not fit a schema; empty when it fits. */
 export function misfits(schema: JsonObject, value: unknown): readonly string[] {
-  // What a schema refers to stands in the document.
-  const whole = { ...schema, components: at(DOCUMENT, 'components') } as Schema;
-  const validator = validators.get(schema) ?? new Validator(whole, '2020-12', false);
+  const validator = validators.get(schema) ?? validatorOf(schema);
   validators.set(schema, validator);
   const { valid, errors } = validator.validate(value);
   return valid
