@@ -141,6 +141,8 @@ function assemble(
     api,
     drain: () => {
       draining = true;
+      // An open stream would hold up the end for as long as it may; clients come back, to another process.
+      activity.end();
     },
   };
 }

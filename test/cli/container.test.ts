@@ -134,7 +134,7 @@ describe('the container image', () => {
     expect(await serve.ended).toBe(0);
   });
 
-  it('ends with code 0 after SIGTERM in the middle of a step, whose result is kept', async () => {
+  it('ends with code 0 after SIGTERM in the middle of a step and of a stream, and keeps the result of the step', async () => {
     const { url: databaseUrl } = await createTestDatabase(MIGRATED);
     const service = await slowService();
     const serve = await startServe(databaseUrl);
@@ -146,9 +146,14 @@ describe('the container image', () => {
     await call(serve.url, '/sequences', { ...head, blocks });
     const started = await call(serve.url, '/instances', { ...scope, sequence_id: id });
     await waitUntil('the step runs', () => service.calls.length === 1);
+    const stream = `${serve.url}/api/v1/instances/${started.id}/stream`;
+    const events = await fetch(stream, { headers: HEADERS });
+    expect(events.status).toBe(200);
 
     serve.child.kill('SIGTERM');
     await waitUntil('it says that it stops', () => serve.said.stdout.includes('"stopping"'));
+    // Its client is to go on at another process; it does not hold up the end.
+    await events.text();
     for (const answer of service.calls) answer();
     expect(await serve.ended).toBe(0);
     expect(serve.said.stderr).not.toContain('did not end in time');

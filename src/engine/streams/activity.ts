@@ -15,6 +15,8 @@ export interface Follower {
 export interface Activity {
   follow(topic: Topic): Follower;
   happened(topic: Topic): void;
+  /** The process stops: all who follow are done, also those to come. They go on elsewhere from where they were. */
+  end(): void;
 }
 
 export type Topic = { readonly instanceId: string } | { readonly tenantId: string };
@@ -29,12 +31,17 @@ const keyOf = (topic: Topic): string =>
 
 export function createActivity(clock: Pick<Clock, 'after'>): Activity {
   const followers = new Map<string, Set<State>>();
+  let over = false;
   return {
     happened(topic) {
       for (const state of followers.get(keyOf(topic)) ?? []) {
         state.pending = true;
         state.wake?.();
       }
+    },
+    end() {
+      over = true;
+      for (const states of followers.values()) for (const state of states) state.wake?.();
     },
     follow(topic) {
       const key = keyOf(topic);
@@ -44,9 +51,9 @@ export function createActivity(clock: Pick<Clock, 'after'>): Activity {
       let closed = false;
       return {
         async next(withinMs) {
-          if (!state.pending && !closed) await wakeOrTime(clock, state, withinMs);
+          if (!state.pending && !closed && !over) await wakeOrTime(clock, state, withinMs);
           state.pending = false;
-          return !closed;
+          return !closed && !over;
         },
         close() {
           closed = true;
