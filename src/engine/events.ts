@@ -55,7 +55,8 @@ export async function listEvents(
   query: { readonly tenantId: string | null; readonly status: string | null; readonly limit: number },
 ): Promise<Result<readonly StoredEvent[], Refusal>> {
   const tenantId = caller.tenantId ?? query.tenantId;
-  if (tenantId === null) return refuse('invalid_argument', 'tenant_id is required');
+  if (tenantId === null || tenantId.trim() === '')
+    return refuse('invalid_argument', 'missing field `tenant_id`', { code: 'invalid_shape' });
   const { status, limit } = query;
   if (status !== null && !isStatus(status))
     return refuse('invalid_argument', 'status must be pending, consumed or expired');
