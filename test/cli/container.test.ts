@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -57,11 +57,12 @@ function runInImage([program = '', ...args]: readonly string[], env: Readonly<Re
 
 const serveArgv = () => [...image.entrypoint, ...image.command];
 
-async function startServe(databaseUrl: string) {
+async function startServe(databaseUrl: string, env: Readonly<Record<string, string>> = {}) {
   const serve = runInImage(serveArgv(), {
     STEPWELL_DATABASE_URL: databaseUrl,
     STEPWELL_API_KEY: KEY,
     STEPWELL_ALLOW_INTERNAL_URLS: '1',
+    ...env,
   });
   const url = await waitUntil('serve listens', () => {
     if (serve.child.exitCode !== null) throw new Error(serve.said.stderr);
@@ -119,6 +120,19 @@ describe('the container image', () => {
     const refused = runInImage(serveArgv(), { STEPWELL_DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' });
     expect(await refused.ended).toBe(1);
     expect(refused.said.stderr).toContain('there is no root key');
+  });
+
+  it('serves handlers that are bundled as docs/deploy-node.md says', async () => {
+    const [, command] = /^RUN npx (esbuild .*)$/m.exec(readFileSync('docs/deploy-node.md', 'utf8')) ?? [];
+    const source = `import { defineHandler } from 'stepwell/handler';
+      export const greet = defineHandler('greet', {}, (): string => 'Hello');`;
+    writeFileSync(join(image.workFolder, 'handlers.ts'), source);
+    const [, ...flags] = (command ?? '').split(' ');
+    const bundled = runInImage([join(image.workFolder, 'node_modules/esbuild/bin/esbuild'), ...flags], {});
+    expect(await bundled.ended).toBe(0);
+    const { url: databaseUrl } = await createTestDatabase(MIGRATED);
+    const serve = await startServe(databaseUrl, { STEPWELL_HANDLERS: './handlers.mjs' });
+    expect(serve.said.stdout).toContain('"handlers":["greet"]');
   });
 
   it('becomes healthy when the migrate command of the same image has run', async () => {
