@@ -147,7 +147,7 @@ describe('operations on a run against each other', () => {
     const { engine, id } = await failedRun();
     const [one, other] = [await sessions.open(), await sessions.open()];
     await one.begin();
-    await resume(one.store, id, 'b', 'one');
+    expect(await resume(one.store, id, 'b', 'one')).toMatchObject({ status: 'resumed' });
     const second = resume(other.store, id, 'a', 'other');
     await other.untilBlocked();
     await one.rollback();
@@ -215,7 +215,7 @@ describe('operations on a run against each other', () => {
     const [one, other] = [await sessions.open(), await sessions.open()];
     expect(await other.store.signal(signalOf(id))).toMatchObject({ status: 'terminal' });
     await one.begin();
-    await resume(one.store, id, 'a', 'one');
+    expect(await resume(one.store, id, 'a', 'one')).toMatchObject({ status: 'resumed' });
     const signal = other.store.signal(signalOf(id));
     await other.untilBlocked();
     await one.commit();
