@@ -4,6 +4,7 @@ import { API_PREFIX, markAlias } from './alias.ts';
 import { createKeyRing } from '../engine/api-keys/key-ring.ts';
 import { createCallRate } from '../engine/call-rate.ts';
 import type { ApiContext, ApiDeps } from './api-deps.ts';
+import { refuseStranger } from './caller-of.ts';
 import { dispatch } from './dispatch.ts';
 import { errorAnswer, internalErrorAnswer } from './error-answer.ts';
 import { isForeignCall } from './local-callers.ts';
@@ -43,9 +44,10 @@ export function createApiApp(deps: ApiDeps, table: RouteTable): Hono<ApiEnv> {
     },
   };
   for (const path of inOrder(table.paths)) mount(app, context, path);
-  app.notFound((context) =>
-    errorAnswer({ kind: 'not_found', message: `path ${context.req.path}` }, context.get('requestId')),
-  );
+  app.notFound(async ({ req, env, get }) => {
+    const refusal = await refuseStranger(context, req.raw, req.path, context.peerOf(env));
+    return errorAnswer(refusal ?? { kind: 'not_found', message: `path ${req.path}` }, get('requestId'));
+  });
   app.onError((error, context) => {
     deps.log.error('a request failed before its route', { error: error.stack ?? error.message });
     return internalErrorAnswer(context.get('requestId'));
@@ -64,12 +66,13 @@ function mount(app: Hono<ApiEnv>, deps: ApiContext, { path, isRoot, load }: Rout
     const routes = await load();
     const route = routes.find((candidate) => candidate.method === method);
     if (route === undefined) {
-      const response = errorAnswer(
-        { kind: 'method_not_allowed', message: `${method} on ${path}` },
-        requestId,
-      );
-      response.headers.set('allow', allowHeader(routes));
-      return response;
+      const isPublic = routes.some(({ access }) => access === 'public');
+      const refusal = isPublic
+        ? null
+        : await refuseStranger(deps, context.req.raw, path, deps.peerOf(context.env));
+      return refusal === null
+        ? wrongMethod(routes, method, path, requestId)
+        : errorAnswer(refusal, requestId);
     }
     return dispatch(withCallParts(deps, context.env), route, {
       request: context.req.raw,
@@ -102,8 +105,12 @@ function inOrder(paths: readonly RoutePath[]): readonly RoutePath[] {
   return [...paths].sort((left, right) => (rank(left) < rank(right) ? -1 : 1));
 }
 
-function allowHeader(routes: readonly Route[]): string {
-  return routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+function wrongMethod(routes: readonly Route[], method: string, path: string, requestId: string): Response {
+  const message = `${method} on ${path}`;
+  const response = errorAnswer({ kind: 'method_not_allowed', message }, requestId);
+  const allowed = routes.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+  response.headers.set('allow', allowed.join(', '));
+  return response;
 }
 
 function localCallersOnly(origins: readonly string[]): MiddlewareHandler<ApiEnv> {

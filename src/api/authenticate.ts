@@ -9,7 +9,7 @@ import type { ApiContext } from './api-deps.ts';
 import type { Route } from './route.ts';
 
 type AuthDeps = Pick<ApiContext, 'settings' | 'keyRing' | 'failedKeys'>;
-type Called = Pick<Route, 'access' | 'method' | 'path'>;
+type Called = Pick<Route, 'access' | 'path'> & { readonly method: string };
 
 /**
  * Who calls (http-api.md 1.3 and 1.4). Without a root key everybody is an administrator. With one: 401 without a valid

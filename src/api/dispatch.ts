@@ -1,12 +1,9 @@
-import type { Result } from '../core/result.ts';
-import { refuse, type Refusal } from '../engine/refusal.ts';
-import type { Caller } from '../engine/use-case.ts';
 import { StoreUnavailable } from '../ports/store/store.ts';
 import { errorAnswer, internalErrorAnswer, jsonAnswer } from './error-answer.ts';
 import type { ApiContext } from './api-deps.ts';
 import { taggedAnswer } from './entity-tag.ts';
 import { eventStream } from './event-stream.ts';
-import { authenticate } from './authenticate.ts';
+import { callerOf } from './caller-of.ts';
 import { readBytes, readJson } from './read-body.ts';
 import type { KeptReply, Reply } from './reply.ts';
 import type { RawCall, Route } from './route.ts';
@@ -26,7 +23,7 @@ export interface Incoming {
  */
 export async function dispatch(deps: ApiContext, route: Route, incoming: Incoming): Promise<Response> {
   const { request, requestId } = incoming;
-  const caller = await callerOf(deps, route, incoming);
+  const caller = await callerOf(deps, route, request.headers, incoming.peer);
   if (!caller.ok) return errorAnswer(caller.error, requestId);
   const call: RawCall = {
     caller: caller.value,
@@ -49,23 +46,6 @@ export async function dispatch(deps: ApiContext, route: Route, incoming: Incomin
       : errorAnswer(answer.error, requestId);
   } catch (error) {
     return failureAnswer(deps, route, requestId, error);
-  }
-}
-
-/** A lost database refuses a call as it refuses all that follows. */
-async function callerOf(
-  deps: ApiContext,
-  route: Route,
-  { request, peer }: Incoming,
-): Promise<Result<Caller, Refusal>> {
-  try {
-    return await authenticate(deps, request.headers, route, peer);
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    return refuse('unavailable', 'the database did not answer', {
-      code: 'database_unavailable',
-      retryAfterSecs: 1,
-    });
   }
 }
 

@@ -49,6 +49,26 @@ describe('authentication', () => {
     expect((await api.send('POST', '/webhooks/none', { body: {} })).status).toBe(404);
   });
 
+  it('is asked for also where no path or method is found [API 1.3]', async () => {
+    const nowhere = [
+      ['GET', '/api/v1/nope'],
+      ['GET', '/nope'],
+      ['GET', '/'],
+      ['PUT', '/api/v1/sequences'],
+      ['OPTIONS', '/api/v1/sequences'],
+    ] as const;
+    for (const [method, path] of nowhere) {
+      const send = async (headers: Record<string, string>) =>
+        (await api.send(method, path, { headers, tenant: null })).status;
+      expect([path, await send({})]).toEqual([path, 401]);
+      expect([path, await send({ 'x-api-key': 'wrong' })]).toEqual([path, 401]);
+      const known = path.endsWith('/sequences') ? 405 : 404;
+      expect([path, await send({ 'x-api-key': KEY })]).toEqual([path, known]);
+    }
+    expect((await api.send('POST', '/health/live', { body: {} })).status).toBe(405);
+    expect((await api.send('GET', '/webhooks/none')).status).toBe(405);
+  });
+
   it('comes before the tenant header, the path, the body and the look-up', async () => {
     const path = '/api/v1/instances/not-a-uuid/signals';
     const send = (headers: Record<string, string>, tenant: string | null, target = path, raw = '{') =>
