@@ -125,6 +125,15 @@ describe('which diagnoses stand beside each other', () => {
     expect(codes(given)).toEqual(['PAUSED']);
   });
 
+  it('a paused run does not wait for the end of its sleep, nor for the next pass of its loop [API 7.1]', () => {
+    const given = {
+      instance: instance({ state: 'paused', dueAt: null }),
+      leaves: [standing({ state: 'running', reason: 'sleep', wakeAt: NOW + 60_000 })],
+      polls: [{ blockId: 'poll', until: NOW + 60_000 }],
+    };
+    expect(codes(given)).toEqual(['PAUSED']);
+  });
+
   it('what keeps a run to its due time comes before the due time', () => {
     const given = {
       instance: instance({ nextFireAt: NOW + 5000 }),

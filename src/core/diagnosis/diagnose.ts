@@ -30,7 +30,7 @@ export function diagnose(facts: DiagnosisFacts): readonly Diagnosis[] {
 
 /** A loop between two passes, beside something that the run as a whole waits for. */
 function polls({ polls: waits, instance, now }: DiagnosisFacts): readonly Diagnosis[] {
-  if (instance.state === 'scheduled') return [];
+  if (instance.state === 'scheduled' || instance.state === 'paused') return [];
   return waits.flatMap(({ blockId, until }) =>
     until <= now
       ? []

@@ -98,10 +98,10 @@ function sendWindow({ now }: DiagnosisFacts, standing: StandingLeaf): readonly D
   return [diagnosis('SEND_WINDOW', { summary, evidence: until('opens_at', wakeAt), ...blockOf(standing) })];
 }
 
-/** Shown as running, although nothing works on it ([SETTLE-4]). */
-function parkedSleep({ now }: DiagnosisFacts, standing: StandingLeaf): readonly Diagnosis[] {
+/** Shown as running, although nothing works on it ([SETTLE-4]). Its end moves nothing while the run is paused. */
+function parkedSleep({ instance, now }: DiagnosisFacts, standing: StandingLeaf): readonly Diagnosis[] {
   const { wakeAt } = standing.leaf;
-  if (wakeAt === null || wakeAt <= now) return [];
+  if (instance.state === 'paused' || wakeAt === null || wakeAt <= now) return [];
   const summary = `${nameOf(standing)} sleeps until ${instant(wakeAt)}`;
   return [
     diagnosis('WAITING_UNTIL', { summary, evidence: until('next_fire_at', wakeAt), ...blockOf(standing) }),
