@@ -136,7 +136,11 @@ export function describeLiveLimits(backendName: BackendName): void {
       expect(wait.detail).toContain("'parcel_lookup'");
       await api.time.pass(60_000);
       expect((await statesOf([held, other])).toSorted()).toEqual(['scheduled', 'waiting']);
-      expect((await get(path)).state).toBe('half_open');
+      const probed = await get(path);
+      expect(probed.state).toBe('half_open');
+      // Omitted when not open [API 16].
+      expect(probed).not.toHaveProperty('opened_at');
+      expect(await get('/circuit-breakers')).toEqual([probed]);
     });
 
     it('a breaker never touched: reset is 200, and it stays unknown (C11) [CB-7]', async () => {

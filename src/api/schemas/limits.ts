@@ -63,7 +63,7 @@ export function showBreaker(breaker: Breaker): z.infer<typeof BreakerBody> {
     failure_count: breaker.failureCount,
     failure_threshold: breaker.failureThreshold,
     cooldown_secs: breaker.cooldownMs / 1000,
-    ...(breaker.state === 'closed' || openedAt === null ? {} : { opened_at: timestamp(openedAt) }),
+    ...(breaker.state !== 'open' || openedAt === null ? {} : { opened_at: timestamp(openedAt) }),
     ...(lastError === null ? {} : { last_error: lastError }),
   };
 }
