@@ -76,6 +76,18 @@ describe('POST /debug/template', () => {
     });
   });
 
+  it('shows nothing of a text around a secret [API 4.3]', async () => {
+    const request = { template: 'a {{data.api_key}} b {{data.n}}', context_data: { api_key: 'abc', n: 1 } };
+    const { body } = await debug(request);
+    expect(body).toMatchObject({
+      result: '[REDACTED]',
+      entries: [
+        { status: 'redacted', value: '[REDACTED]', coerced_to_string: true },
+        { status: 'ok', value: 1 },
+      ],
+    });
+  });
+
   it('refuses a body of the wrong shape', async () => {
     expect((await debug({})).body.error).toContain('missing field `template`');
     expect(await debug({ template: 1 })).toMatchObject({ status: 422 });

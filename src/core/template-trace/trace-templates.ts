@@ -82,6 +82,7 @@ function visit(tracing: Tracing, value: Json, path: Path, isSecret: boolean): vo
 function traceText(tracing: Tracing, placed: PlacedText): void {
   const { text } = placed;
   let isChanged = false;
+  let isHidden = false;
   let done = 0;
   const texts: string[] = [];
   const ranges = scanTemplates(text);
@@ -92,10 +93,14 @@ function traceText(tracing: Tracing, placed: PlacedText): void {
     if (isWhole && shown?.isChanged === true) tracing.masks.set(maskKey(placed.path), shown.value);
     if (isWhole) return;
     isChanged ||= shown?.isChanged ?? false;
+    isHidden ||= shown?.isHidden ?? false;
     texts.push(text.slice(done, range.start), shown === null ? '' : textOf(shown.value));
     done = range.end;
   }
-  if (isChanged) tracing.masks.set(maskKey(placed.path), [...texts, text.slice(done)].join(''));
+  if (!isChanged) return;
+  // A text around a secret is hidden with it, since the rest may tell what it is (http-api.md 4.3, 4.5).
+  const shown = isHidden ? REDACTED : [...texts, text.slice(done)].join('');
+  tracing.masks.set(maskKey(placed.path), shown);
 }
 
 /** Places of values, told apart also where keys hold dots. */
@@ -105,6 +110,8 @@ export function maskKey(path: Path): string {
 
 interface Shown {
   readonly value: Json;
+  /** All of it is a secret. */
+  readonly isHidden: boolean;
   readonly isChanged: boolean;
 }
 
@@ -136,7 +143,7 @@ function traceTemplate(
   const status = isHidden && told.status !== 'missing' ? 'redacted' : told.status;
   const isAbsent = status === 'missing' && followed.value === null;
   tracing.entries.push({ ...common, ...told, status, ...(isAbsent ? {} : { value }) });
-  return { value, isChanged: isChanged && !isAbsent };
+  return { value, isHidden: isHidden && !isAbsent, isChanged: isChanged && !isAbsent };
 }
 
 const TOO_LARGE: Fault = { message: 'the values together are too large to be shown' };

@@ -114,7 +114,7 @@ describe('the redaction of a trace [API 4.5]', () => {
     expect(entryOf('{{data.user.password | base64}}')).toMatchObject(hidden);
     expect(entryOf("{{data.name | replace('Ada', data.api_token)}}")).toMatchObject(hidden);
     expect(entryOf('{{len(data.api_token)}}')).toMatchObject(hidden);
-    expect(traceValue('x={{data.api_token}}', scope).resolved).toBe('x=[REDACTED]');
+    expect(traceValue('x={{data.api_token}} {{data.name}}', scope).resolved).toBe('[REDACTED]');
     const bound = dataScope({}, { items: new Map<string, Json>([['token', 'abc']]) });
     expect(entryOf('{{token}}', bound)).toMatchObject(hidden);
   });
