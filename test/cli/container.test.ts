@@ -154,7 +154,8 @@ describe('the container image', () => {
     const serve = await startServe(databaseUrl);
     const id = crypto.randomUUID();
     const scope = { tenant_id: 'default', namespace: 'default' };
-    const params = { url: service.url };
+    // The call itself does not end before the test lets it.
+    const params = { url: service.url, timeout_ms: 120_000 };
     const blocks = [{ type: 'step', id: 'ask', handler: 'http_request', params }];
     const head = { id, ...scope, name: 'slow', version: 1, created_at: '2027-01-01T00:00:00Z' };
     await call(serve.url, '/sequences', { ...head, blocks });
