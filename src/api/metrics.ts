@@ -1,3 +1,9 @@
+import type { Counters } from '../engine/counters.ts';
+import { createTimes, type TimesView } from '../engine/times.ts';
+
+/** The queue is not counted beyond: a scrape must stay cheap when there is much to do. */
+export const QUEUE_COUNTED_MAX = 10_000;
+
 /** The series of http-api.md 2 with their help texts. They keep the names that existing dashboards ask for. */
 const COUNTERS: ReadonlyArray<readonly [string, string]> = [
   ['orch8_instances_claimed_total', 'Instances claimed by a turn.'],
@@ -21,26 +27,41 @@ const COUNTERS: ReadonlyArray<readonly [string, string]> = [
   ['orch8_tasks_push_failed_total', 'Pushes of worker tasks that failed.'],
 ];
 
-const GAUGES: ReadonlyArray<readonly [string, string]> = [
-  ['orch8_queue_depth', 'Instances that are due and not claimed.'],
-  ['orch8_active_tasks', 'Steps that are running in this process.'],
-];
-
 const HISTOGRAMS: ReadonlyArray<readonly [string, string]> = [
   ['orch8_tick_duration_seconds', 'Duration of one look for due instances.'],
   ['orch8_step_duration_seconds', 'Duration of one step attempt.'],
   ['orch8_instance_processing_seconds', 'Duration of one turn.'],
 ];
 
-/** Every series, exported from the start. `valueOf` is what this process has counted, 0 for what nobody counts. */
-export function metricsText(valueOf: (name: string) => number): string {
+/** Every series, exported from the start: what this process has counted, 0 for what nobody counts. */
+export function metricsText(counters: Counters | undefined, queueDepth: number): string {
   return [
-    ...COUNTERS.map(([name, help]) => series(name, help, 'counter', [`${name} ${valueOf(name)}`])),
-    ...GAUGES.map(([name, help]) => series(name, help, 'gauge', [`${name} 0`])),
+    ...COUNTERS.map(([name, help]) =>
+      series(name, help, 'counter', [`${name} ${counters?.valueOf(name) ?? 0}`]),
+    ),
+    gauge(
+      'orch8_queue_depth',
+      `Instances that are due and not claimed, at most ${QUEUE_COUNTED_MAX}.`,
+      queueDepth,
+    ),
+    gauge('orch8_active_tasks', 'Steps that are running in this process.', counters?.activeSteps ?? 0),
     ...HISTOGRAMS.map(([name, help]) =>
-      series(name, help, 'histogram', [`${name}_bucket{le="+Inf"} 0`, `${name}_sum 0`, `${name}_count 0`]),
+      series(name, help, 'histogram', histogram(name, counters?.timesOf(name) ?? createTimes())),
     ),
   ].join('');
+}
+
+function gauge(name: string, help: string, value: number): string {
+  return series(name, help, 'gauge', [`${name} ${value}`]);
+}
+
+function histogram(name: string, times: TimesView): readonly string[] {
+  return [
+    ...times.upTo().map(({ boundMs, count }) => `${name}_bucket{le="${boundMs / 1000}"} ${count}`),
+    `${name}_bucket{le="+Inf"} ${times.count}`,
+    `${name}_sum ${times.sumMs / 1000}`,
+    `${name}_count ${times.count}`,
+  ];
 }
 
 function series(name: string, help: string, type: string, samples: readonly string[]): string {

@@ -32,7 +32,9 @@ export const settingsSchema = z.object({
   runMigrations: yesOrNo()
     .optional()
     .describe('Apply missing migrations at start. Always on for embedded databases and in `dev`.'),
-  apiKey: text('a key that is not empty').optional().describe('Root key. With it every call needs a key. Without it, on loopback, foreign names get 403.'),
+  apiKey: text('a key that is not empty')
+    .optional()
+    .describe('Root key. With it every call needs a key. Without it, on loopback, foreign names get 403.'),
   insecure: yesOrNo()
     .default(false)
     .describe('Let `serve` start without a root key: every caller is an administrator.'),

@@ -39,7 +39,12 @@ export function createActiveTurns(deps: TurnDeps): ActiveTurns {
     const turn = new Turn(deps, claim, now);
     turns.set(claim.instanceId, turn);
     if (draining) turn.stop();
+    const { clock, counters } = deps;
+    const beganAtMs = clock.monotonicMs();
+    counters.add('orch8_instances_claimed_total');
+    if (claim.takenOver) counters.add('orch8_recovery_stale_instances_total');
     const ended = turn.run().then((how) => {
+      counters.took('orch8_instance_processing_seconds', clock.monotonicMs() - beganAtMs);
       end(turn, claim, how);
       return how;
     });

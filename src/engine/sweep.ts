@@ -57,7 +57,9 @@ export async function claimDue(
   const limit = Math.min(settings.batchSize, runner.room);
   if (limit === 0) return { claimed: 0, more: false };
   const request = { ...runner.newLease(), limit, perTenantLimit: settings.perTenantLimit };
+  const askedAtMs = deps.clock.monotonicMs();
   const { claims } = await askTwice(() => deps.store.claimDue(request));
+  deps.counters.took('orch8_tick_duration_seconds', deps.clock.monotonicMs() - askedAtMs);
   adoptAll(runner, claims);
   return { claimed: claims.length, more: claims.length === limit };
 }

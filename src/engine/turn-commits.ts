@@ -102,7 +102,9 @@ export class TurnCommits {
   ): void {
     this.rev += 1;
     this.count += 1;
-    this.deps.counters.stored(turn);
+    const { taken } = verdict;
+    const { cacheLooks } = draft;
+    this.deps.counters.stored(turn, taken === undefined ? { cacheLooks } : { taken, cacheLooks });
     this.wasWoken = verdict.inbox.length > 0;
     this.onStored();
     draft.env.openBreakers = new Set(verdict.openBreakers);

@@ -66,8 +66,13 @@ export function startCall(deps: TurnDeps, context: CallContext, dispatch: Dispat
     mayWait: () => lease.leftMs() > 0,
     ...gateOf(draft, dispatch),
   };
+  const { clock, counters } = deps;
+  const beganAtMs = clock.monotonicMs();
+  counters.stepBegan();
   const outcome =
     dispatch.before === undefined ? callHandler(deps, call) : callAfterBefore(deps, context, call);
+  // It never rejects, and nobody waits for the count.
+  void outcome.then(() => counters.stepEnded(clock.monotonicMs() - beganAtMs));
   return { dispatch, controller, outcome };
 }
 

@@ -49,6 +49,7 @@ export function operationsOfTurns({
     ['a look at the inbox', () => store.peekInbox(batch.map((claim) => ({ ...claim, seenSeq: 0 })))],
     ['the next wake', () => store.nextWake()],
     ['the next errand', () => store.nextErrand()],
+    ['how much is due', () => store.countDue(10)],
     ['what falls due soon', () => store.listUpcoming({ withinMs: 75_000, aheadMs: 900_000, limit: 10 })],
     [
       'a start',

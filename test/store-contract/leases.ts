@@ -58,6 +58,16 @@ export function describeLeases(makeStore: MakeStore): void {
     ]);
   });
 
+  it('counts what is due and held by nobody, up to a limit', async () => {
+    const before = await world.store.countDue(1000);
+    const ids = [await world.start(), await world.start(), await world.start()];
+    await world.start({ nextFireAt: (await world.now()) + 60_000 });
+    expect(await world.store.countDue(1000)).toBe(before + 3);
+    expect(await world.store.countDue(before + 2)).toBe(before + 2);
+    await world.claim(ids[0] ?? '');
+    expect(await world.store.countDue(1000)).toBe(before + 2);
+  });
+
   it('a renewal needs epoch and token (RULINGS A24)', async () => {
     const claim = await world.claim(await world.start());
     const wrongToken = { ...claim, leaseToken: nextId() };

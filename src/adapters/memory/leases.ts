@@ -93,6 +93,14 @@ export function nextWake(tx: Tx): NextWake {
   return { now: tx.t, dueAt, leaseUntil, scheduleAt };
 }
 
+export function countDue(tx: Tx, limit: number): number {
+  let count = 0;
+  for (const { dueAt, leaseUntil } of tx.db.instances.values()) {
+    if (leaseUntil === null && dueAt !== null && dueAt <= tx.t) count += 1;
+  }
+  return Math.min(count, limit);
+}
+
 export function listUpcoming(tx: Tx, { withinMs, aheadMs, limit }: UpcomingRequest): Upcoming {
   const instances = [...tx.db.instances.values()]
     .flatMap(({ tenantId, id, dueAt, leaseUntil, updatedAt }) => {

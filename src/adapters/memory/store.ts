@@ -17,7 +17,15 @@ import { patchContext, signal } from './facts.ts';
 import { announceHandlers, listLiveHandlers } from './handler-names.ts';
 import { limitPart } from './limit-store.ts';
 import { instanceListPart } from './instance-lists.ts';
-import { listUpcoming, nextWake, peekInbox, releaseLeases, renewLeases, voidAllLeases } from './leases.ts';
+import {
+  countDue,
+  listUpcoming,
+  nextWake,
+  peekInbox,
+  releaseLeases,
+  renewLeases,
+  voidAllLeases,
+} from './leases.ts';
 import { endKeyLeases, idempotencyPart } from './idempotency.ts';
 import { inspectionPart } from './inspection.ts';
 import { itemPart } from './items.ts';
@@ -108,6 +116,7 @@ function turnPart(run: Run): TurnStore {
       }),
     peekInbox: (leases) => run((tx) => peekInbox(tx, leases)),
     nextWake: () => run(nextWake),
+    countDue: (limit) => run((tx) => countDue(tx, limit)),
     listUpcoming: (request) => run((tx) => listUpcoming(tx, request)),
   };
 }

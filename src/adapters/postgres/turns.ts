@@ -46,6 +46,12 @@ SELECT json_build_object('now', stepwell.to_ms((SELECT now FROM t)), 'instances'
       AND i.due_at - i.updated_at > make_interval(secs => $2::double precision / 1000)
     ORDER BY i.due_at, i.id LIMIT $3
   ) u), '[]'))`;
+const COUNT_DUE = `
+WITH t AS MATERIALIZED (SELECT stepwell.sw_now() AS now)
+SELECT to_json(count(*)) FROM (
+  SELECT 1 FROM stepwell.task_instances i
+  WHERE i.lease_until IS NULL AND i.due_at <= (SELECT now FROM t) LIMIT $1
+) d`;
 const NOW = 'SELECT stepwell.to_ms(stepwell.sw_now())';
 
 /** What a commit does beyond its instance does not fit any more: all of it was undone. */
@@ -74,6 +80,9 @@ export function createTurnStore(driver: SqlDriver): TurnStore {
     },
     async nextWake() {
       return answerOf<NextWake>(await call(driver, NEXT_WAKE, []));
+    },
+    async countDue(limit) {
+      return answerOf<number>(await tenantCall(driver, null, COUNT_DUE, [limit]));
     },
     async listUpcoming({ withinMs, aheadMs, limit }) {
       return answerOf<Upcoming>(await tenantCall(driver, null, UPCOMING, [withinMs, aheadMs, limit]));

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ok } from '../../core/result.ts';
 import { JsonObjectValue, NoParameters } from '../schemas/wire-values.ts';
-import { metricsText } from '../metrics.ts';
+import { metricsText, QUEUE_COUNTED_MAX } from '../metrics.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import type { Answer } from '../reply.ts';
 import { defineRoute, okay } from '../route.ts';
@@ -68,8 +68,8 @@ export const serviceRoutes = [
     summary: 'Metrics in the text form of Prometheus',
     responses: { 200: null },
     media: 'text/plain',
-    handle: ({ counters }) => {
-      const content = metricsText((name) => counters?.valueOf(name) ?? 0);
+    handle: async (deps) => {
+      const content = metricsText(deps.counters, await queueDepth(deps));
       return ok({ status: 200, text: { type: 'text/plain; version=0.0.4', content } });
     },
   }),
@@ -83,6 +83,16 @@ export const serviceRoutes = [
     handle: async ({ openApi }) => okay(await openApi()),
   }),
 ];
+
+/** NaN, as the text form writes what is not known, without the database: what was counted must not be lost with it. */
+async function queueDepth({ store, log }: ApiDeps): Promise<number> {
+  try {
+    return await store.countDue(QUEUE_COUNTED_MAX);
+  } catch (error) {
+    log.warn('the queue could not be counted', { error: String(error) });
+    return Number.NaN;
+  }
+}
 
 async function readiness(deps: ApiDeps): Promise<Answer> {
   const reason = deps.service.notReadyReason() ?? (await databaseReason(deps));

@@ -91,6 +91,7 @@ export function takeBack(draft: Draft, granted: readonly Dispatch[]): void {
 export function beginCall(draft: Draft, dispatch: Dispatch): void {
   draft.inFlight.add(dispatch.frameKey);
   draft.countStep();
+  if (draft.frames.get(dispatch.frameKey)?.leaf?.cacheKey !== undefined) draft.cacheLooks.misses += 1;
 }
 
 export interface Answer {

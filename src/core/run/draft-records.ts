@@ -38,6 +38,8 @@ export abstract class DraftRecords {
   readonly escalations = new Gathered<Escalation>();
   /** Interceptors to call before the next commit ([INT-5]). */
   readonly invocations = new Gathered<Invocation>();
+  /** Looks into the result cache since the last commit, with and without a result (8.9). */
+  readonly cacheLooks = { hits: 0, misses: 0 };
   protected pending = noChanges();
   /** Rows among them that say nothing of how far the run is. */
   private traceCount = 0;

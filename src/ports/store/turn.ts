@@ -60,6 +60,8 @@ export interface TurnStore {
   peekInbox(leases: readonly (LeaseRef & { readonly seenSeq: number })[]): Promise<ReadonlySet<string>>;
   /** The least `due_at` over all instances without a lease, the least lease end, the first schedule; null for none. */
   nextWake(): Promise<NextWake>;
+  /** How many instances are due and held by nobody, counted up to `limit`. */
+  countDue(limit: number): Promise<number>;
   /**
    * Instances that fall due in the future, but soon, and whose due time was set when it was further ahead than `aheadMs`:
    * nobody has been told of it since. The earliest first.

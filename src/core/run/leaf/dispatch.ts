@@ -93,6 +93,7 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
 /** What a dry run has cached may be a stub. The hit counts as an attempt for the trace ([CACHE-2]). */
 function settleHit(draft: Draft, place: Place, block: StepBlock, leaf: Leaf, value: Json): Outcome {
   const hit = { ...withCacheKey(leaf, null), dispatchedAt: draft.env.now };
+  draft.cacheLooks.hits += 1;
   return settleAttempt(draft, place, block, hit, { ok: true, output: value, stub: draft.record.dryRun });
 }
 

@@ -43,6 +43,7 @@ export function createWorkerTask(
     ...(isAtMostOnce(block) ? { atMostOnce: true } : {}),
   });
   draft.countStep();
+  if (leaf.cacheKey !== undefined) draft.cacheLooks.misses += 1;
   countExternalCall(draft);
   draft.instance.set({ currentStep: { blockId: block.id, startedAt: draft.env.now, attempt: leaf.attempt } });
   draft.putLeaf(frame, {
