@@ -60,6 +60,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       // On a server somebody else may be running what a dead process held, so the lease has to expire first.
       STEPWELL_LEASE_MS: '3000',
       STEPWELL_SWEEP_INTERVAL_SECS: '1',
+      // The desk is meant to fail; a breaker that spares it for a minute would only make the story long.
+      STEPWELL_BREAKER_FAILURE_THRESHOLD: '1000',
       ...(options.database === null ? {} : { STEPWELL_DATABASE_URL: options.database }),
     },
   });
