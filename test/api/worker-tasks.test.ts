@@ -126,7 +126,7 @@ describe('reports of workers', () => {
     ['complete', { output: 1, worker_id: undefined }, 422, 'missing field `worker_id`'],
     ['complete', { output: 1, claim_epoch: undefined }, 422, 'missing field `claim_epoch`'],
     ['complete', { output: 1, claim_epoch: '1' }, 422, 'claim_epoch'],
-    ['complete', { output: 1, logs: [{ ts: 'x' }] }, 422, 'logs.0'],
+    ['complete', { output: 1, logs: [{ ts: 'x' }] }, 422, 'logs[0]'],
     ['fail', {}, 422, 'missing field `message`'],
     ['fail', { message: 'm', retryable: 'yes' }, 422, 'retryable'],
     ['complete', { output: 1, claim_epoch: 2 }, 409, 'claim_epoch'],
