@@ -6,13 +6,14 @@ import { type At, dependsOnTime, outcomeOf, placesOf, steadfast } from './suppor
 import { type RandomScenario, randomScenario } from './support/random-scenario.ts';
 import { forkNow, resumeNow } from './support/resume.ts';
 import { type Crashes, signal } from './support/script.ts';
+import { randomSeed } from './support/seed.ts';
 import type { World } from './support/world.ts';
 
 /**
  * Random trees, gone back to at every block and pass that they came to. A failure prints its seed; `STEPWELL_SEED=<seed>
  * npx vitest run test/run/random-resume.test.ts` repeats it, and `STEPWELL_RUNS` sets how many trees are tried.
  */
-const seed = Number(process.env['STEPWELL_SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff));
+const seed = randomSeed();
 const runs = Number(process.env['STEPWELL_RUNS'] ?? 6);
 const TIMEOUT_MS = 60_000 + runs * 3000;
 

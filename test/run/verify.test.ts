@@ -9,9 +9,10 @@ import type { History } from '../../src/ports/store/history.ts';
 import { playOnce } from './support/play.ts';
 import { randomScenario } from './support/random-scenario.ts';
 import { byPass, fails, ok } from './support/script.ts';
+import { randomSeed } from './support/seed.ts';
 import { step } from './support/blocks.ts';
 
-const seed = Number(process.env['STEPWELL_SEED'] ?? Math.floor(Math.random() * 0x7fff_ffff));
+const seed = randomSeed();
 const runs = Number(process.env['STEPWELL_RUNS'] ?? 40);
 const TIMEOUT_MS = 60_000 + runs * 1000;
 
