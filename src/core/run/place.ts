@@ -201,12 +201,16 @@ export function scopeAt(draft: Draft, place: Place, data: Json = draft.record.da
     if (detail?.kind === 'try_catch' && detail.phase !== 'try' && detail.error !== null) error = detail.error;
     if (detail?.kind === 'saga' && detail.phase === 'rollback' && detail.error !== null) error = detail.error;
   }
+  const { record } = draft;
   return {
     data,
-    config: draft.record.config,
+    config: record.config,
     outputs: outputsAt(draft, place),
-    instanceId: draft.record.id,
-    runtime: runtimeOf(draft),
+    instanceId: record.id,
+    // Few texts ask for it, and every step has a scope.
+    get runtime() {
+      return runtimeSection(record);
+    },
     state: draft.knowledge.knownState,
     items,
     ...(error === null ? {} : { error }),
@@ -214,9 +218,4 @@ export function scopeAt(draft: Draft, place: Place, data: Json = draft.record.da
     random: draft.env.random,
     uuid: draft.env.uuid,
   };
-}
-
-/** The runtime section as the run sees it now. */
-export function runtimeOf(draft: Draft, attempt?: number): JsonObject {
-  return runtimeSection(draft.record, attempt);
 }

@@ -3,7 +3,8 @@ import type { Scope } from '../../expressions/scope.ts';
 import { type Json, isJsonObject, jsonObject } from '../../json.ts';
 import type { ViewOfContext } from '../context-section.ts';
 import type { Draft } from '../draft.ts';
-import { type Place, runtimeOf, scopeAt } from '../place.ts';
+import { type Place, scopeAt } from '../place.ts';
+import { runtimeSection } from '../runtime-section.ts';
 
 /** The view of a step's context ([ACC-1] to [ACC-3]). */
 export function contextView(draft: Draft, place: Place, block: StepBlock, attempt: number): ViewOfContext {
@@ -13,11 +14,15 @@ export function contextView(draft: Draft, place: Place, block: StepBlock, attemp
 /** The same of what is seen in a scope. */
 export function viewOf(draft: Draft, scope: Scope, block: StepBlock, attempt: number): ViewOfContext {
   const access = block.context_access;
+  const { record } = draft;
   return {
     data: visibleData(withBindings(scope), access?.data ?? true),
-    config: access?.config === false ? {} : draft.record.config,
-    audit: access === undefined || access.audit ? draft.record.audit : [],
-    runtime: access === undefined || access.runtime ? runtimeOf(draft, attempt) : {},
+    config: access?.config === false ? {} : record.config,
+    audit: access === undefined || access.audit ? record.audit : [],
+    // Few handlers ask for it.
+    get runtime() {
+      return access === undefined || access.runtime ? runtimeSection(record, attempt) : {};
+    },
   };
 }
 
