@@ -60,8 +60,8 @@ export function createWakeGuard({ waker, clock, log, memory, ...lengths }: WakeG
  * One wake: a sweep, then the wake for what falls due next, which is read after its claims (RULINGS A33). Rejects when the
  * database or the waker could not be asked; then the caller has to come back by itself.
  *
- * @param guard For a host that does not repeat a wake that broke off. It is kept where there is something to claim, and only
- * there: a wake that kept one for itself each time would wake for ever.
+ * @param guard For a host that does not repeat a wake that broke off: what would be left then is kept before the sweep. A guard is
+ * kept where there is something to claim, and only there: a wake that kept one for itself each time would wake for ever.
  */
 export async function runWake(
   engine: FunctionEngine,
@@ -69,7 +69,7 @@ export async function runWake(
   remainingTimeMs: () => number,
   guard: WakeGuard | null = null,
 ): Promise<SweepResult> {
-  if (guard !== null) await keepIfDue(engine, guard);
+  if (guard !== null) await keepBefore(engine, waker, guard);
   const swept = await runSweep(engine, remainingTimeMs);
   const delayMs = await nextWakeMs(engine, swept);
   if (delayMs !== null) await waker.wakeWithin(delayMs);
@@ -77,14 +77,18 @@ export async function runWake(
 }
 
 /** A database that cannot be asked may hold anything. */
-async function keepIfDue(engine: FunctionEngine, guard: WakeGuard): Promise<void> {
-  let isDue = true;
+async function keepBefore(
+  engine: FunctionEngine,
+  waker: Pick<Waker, 'wakeWithin'>,
+  guard: WakeGuard,
+): Promise<void> {
+  let aheadMs: number | null = 0;
   try {
-    const aheadMs = await untilDueMs(engine);
-    isDue = aheadMs !== null && aheadMs <= 0;
+    aheadMs = await untilDueMs(engine);
   } finally {
-    if (isDue) await guard.keep();
+    if (aheadMs !== null && aheadMs <= 0) await guard.keep();
   }
+  if (aheadMs !== null && aheadMs > 0) await waker.wakeWithin(aheadMs);
 }
 
 /** Milliseconds until the next wake; null: nothing is due, whatever the time. */
