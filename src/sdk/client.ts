@@ -12,7 +12,7 @@ import type { Approvals, Limits } from './client/wire.ts';
 export { ApiError } from './client/api-error.ts';
 export type { InstanceFilter, InstanceQuery } from './client/instance-lists.ts';
 export type { GateAnswer, NewSignal, StartRequest } from './client/instances.ts';
-export type { CallOptions } from './client/send.ts';
+export type { CallOptions, ListPage } from './client/send.ts';
 export type { CheckedSequence, TemplateSample } from './client/sequence-checks.ts';
 export type { PublishedSequence, SequenceFilter, SequenceName, SequenceTarget } from './client/sequences.ts';
 export type {
@@ -22,6 +22,7 @@ export type {
   TaskFailure,
   TaskFilter,
   TaskLogLine,
+  WorkerFilter,
 } from './client/tasks.ts';
 export type * from './client/wire.ts';
 export type { SequenceDraft, StoredSequence } from './sequence-draft.ts';

@@ -79,6 +79,24 @@ describe('the client commands', () => {
     expect((await stepwell('tree', id)).stdout).toContain('✔ agree');
   });
 
+  it('list instances by state and sequence, and end the sleep of one', async () => {
+    const nap = { type: 'step', id: 'nap', handler: 'sleep', params: { duration_ms: 86_400_000 } };
+    writeFileSync(join(cwd, 'nap.json'), JSON.stringify({ name: 'nap', blocks: [nap] }));
+    await stepwell('publish', 'nap.json');
+    const { id } = JSON.parse((await stepwell('start', 'nap', '--json')).stdout);
+    const asked = await startedId();
+    expect((await stepwell('list', '--sequence', 'nap')).stdout).toMatch(
+      new RegExp(`^${id}  (scheduled|running|waiting) [^\\n]*\\n$`),
+    );
+    expect((await stepwell('list', '--limit', '1')).stdout).toContain('There are more');
+    expect((await stepwell('list', '--state', 'failed,cancelled')).stderr).toContain('There are none');
+    const woken = await stepwell('wake', id);
+    expect(woken.stdout).toMatch(/^Woken sleep nap was to end /);
+    expect((await stepwell('wake', asked)).stdout).toContain('waits for no time');
+    const odd = await stepwell('list', '--state', 'asleep');
+    expect([odd.code, odd.stderr]).toEqual([1, expect.stringContaining('state')]);
+  });
+
   it('preview a move to another version, and make it', async () => {
     const id = await startedId();
     const published = await stepwell('publish', 'typo.json');

@@ -113,7 +113,7 @@ describe('the instances of the client', () => {
     expect(await instances.wake(id)).toEqual({ woken: [] });
     expect(await instances.signals(id)).toEqual([]);
     expect(await client.limits({ limit: 1 })).toEqual({ concurrency: [], rates: [] });
-    expect(await instances.children(id)).toEqual([]);
+    expect(await instances.children(id, { limit: 1 })).toEqual([]);
     expect((await instances.audit(id)).map(({ to_state }) => to_state)).toContain('waiting');
     expect(await instances.logs(id)).toEqual([]);
   });

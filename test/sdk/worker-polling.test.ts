@@ -42,6 +42,7 @@ describe('polling', () => {
     await near.assertState('completed');
     await far.assertState('waiting');
     expect(await world.client.tasks.workers()).toMatchObject([{ queues: ['near'], version: '1.2.0' }]);
+    expect(await world.client.tasks.workers({ offset: 1 })).toEqual([]);
     await worker.stop();
   });
 

@@ -2,7 +2,7 @@ import type { Json } from '../../core/json.ts';
 import type { IdSource } from '../../engine/ids.ts';
 import { inspectionCalls } from './inspection.ts';
 import { instanceLists } from './instance-lists.ts';
-import type { CallOptions, Send } from './send.ts';
+import type { CallOptions, ListPage, Send } from './send.ts';
 import { segment } from './send.ts';
 import type { SequenceTarget } from './sequences.ts';
 import type {
@@ -126,7 +126,14 @@ function instanceReads(send: Send) {
       const query = { include: filter.include };
       return send<readonly BlockOutput[]>({ method: 'GET', path, query, idempotent: true }, options);
     },
-    children: read<readonly Instance[]>('/children'),
+    /** What its `sub_sequence` blocks have started. */
+    children: (id: string, page: ListPage = {}, options: CallOptions = {}) => {
+      const path = `/instances/${segment(id)}/children`;
+      return send<readonly Instance[]>(
+        { method: 'GET', path, query: { ...page }, idempotent: true },
+        options,
+      );
+    },
     logs: read<readonly LogLine[]>('/logs'),
     audit: read<readonly AuditEntry[]>('/audit'),
     /** What the instance waits for, since when, and what happens next. */

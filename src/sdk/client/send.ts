@@ -17,6 +17,13 @@ export interface Connection {
   readonly entropy: Entropy;
 }
 
+/** A part of a list. */
+export interface ListPage {
+  /** Default and most: 1000. */
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
 /** Options of every call. */
 export interface CallOptions {
   /** Ends the call; it rejects with the signal's reason. */

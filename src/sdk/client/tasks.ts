@@ -1,6 +1,6 @@
 import type { Json } from '../../core/json.ts';
 import { ApiError } from './api-error.ts';
-import { type CallOptions, segment, type Send } from './send.ts';
+import { type CallOptions, type ListPage, segment, type Send } from './send.ts';
 import type { Beat, Task, TaskAttempt, WorkerInfo } from './wire.ts';
 
 export interface PollRequest {
@@ -40,6 +40,13 @@ export interface Checkpoint {
   readonly checkpoint: Json;
   /** That of the task, or of the answer to the last checkpoint. */
   readonly checkpoint_seq: number;
+}
+
+export interface WorkerFilter extends ListPage {
+  /** How long ago a worker may have polled; default 60, at most a day. */
+  readonly alive_within_secs?: number;
+  /** Default false. True: those that polled longer ago too. */
+  readonly include_stale?: boolean;
 }
 
 export interface TaskFilter {
@@ -99,9 +106,12 @@ export function taskCalls(send: Send) {
         { method: 'GET', path: `/workers/tasks/${segment(id)}/attempts`, idempotent: true },
         options,
       ),
-    /** Workers that polled within the last minute, last seen first. */
-    workers: (options: CallOptions = {}) =>
-      send<readonly WorkerInfo[]>({ method: 'GET', path: '/workers', idempotent: true }, options),
+    /** Workers that polled lately, last seen first. */
+    workers: (filter: WorkerFilter = {}, options: CallOptions = {}) =>
+      send<readonly WorkerInfo[]>(
+        { method: 'GET', path: '/workers', query: { ...filter }, idempotent: true },
+        options,
+      ),
   };
 }
 
