@@ -12,6 +12,7 @@ import { version } from '../../package.json';
 import { engineSettings, registryOf } from '../engine-settings.ts';
 import { handlersOf, type Project } from '../project.ts';
 import type { FunctionSettings } from '../settings.ts';
+import { driverNameOf } from './driver-name.ts';
 
 /** What the functions of one process share: it is put together by the first event, and kept until the host ends it. */
 export type AwsHost = () => Promise<AwsParts>;
@@ -105,16 +106,11 @@ function outboundClient(settings: FunctionSettings): HttpEffects {
 /** Only the driver that is used is loaded. */
 async function openDriver(settings: FunctionSettings): Promise<SqlDriver> {
   const connectionString = settings.STEPWELL_DATABASE_URL;
-  if ((settings.STEPWELL_DATABASE_DRIVER ?? driverFor(connectionString)) === 'neon') {
+  if (driverNameOf(connectionString, settings.STEPWELL_DATABASE_DRIVER) === 'neon') {
     const { createNeonDriver } = await import('../../src/adapters/postgres/drivers/neon.ts');
     return createNeonDriver({ connectionString, clock: systemClock });
   }
   const { createPgDriver } = await import('../../src/adapters/postgres/drivers/pg.ts');
   // One connection: the turns of one invocation share their statements (reliability.md 5.4).
   return createPgDriver({ connectionString, poolSize: 1 });
-}
-
-function driverFor(connectionString: string): 'neon' | 'pg' {
-  const isNeon = URL.canParse(connectionString) && new URL(connectionString).hostname.endsWith('.neon.tech');
-  return isNeon ? 'neon' : 'pg';
 }

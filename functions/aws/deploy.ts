@@ -1,9 +1,10 @@
-import { createPgDriver } from '../../src/adapters/postgres/drivers/pg.ts';
+import type { SqlDriver } from '../../src/adapters/postgres/driver.ts';
 import { migrate } from '../../src/adapters/postgres/migrate.ts';
 import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
 import { createLog, systemClock } from '../../src/adapters/system.ts';
 import { type DraftOutcome, publishDrafts } from '../../src/engine/publish-drafts.ts';
 import { draftsOf, type Project } from '../project.ts';
+import { driverNameOf } from './driver-name.ts';
 
 /** What a deployment asks for, once each: the schema before new code takes traffic, the sequences once it does. */
 export interface DeployEvent {
@@ -39,8 +40,7 @@ export function createDeployHandler(
       format: 'json',
       ...(writeLog === undefined ? {} : { write: writeLog }),
     });
-    const connectionString = directAddress(environment['STEPWELL_DATABASE_URL'] ?? '');
-    const driver = createPgDriver({ connectionString, poolSize: 1, sessionTimeouts: false });
+    const driver = await openOwnersDriver(environment);
     try {
       if (action === 'migrate') {
         const migrations = await migrate(driver);
@@ -62,6 +62,21 @@ export function createDeployHandler(
       await driver.close();
     }
   };
+}
+
+/** To a database of Neon the schema goes over a WebSocket, where the runtime has one, and all else over HTTP, as everywhere. */
+async function openOwnersDriver(
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<SqlDriver> {
+  const connectionString = directAddress(environment['STEPWELL_DATABASE_URL'] ?? '');
+  const set = environment['STEPWELL_DATABASE_DRIVER'];
+  const name = driverNameOf(connectionString, set === 'neon' || set === 'pg' ? set : undefined);
+  if (name === 'neon' && 'WebSocket' in globalThis) {
+    const { createNeonDriver } = await import('../../src/adapters/postgres/drivers/neon.ts');
+    return createNeonDriver({ connectionString, clock: systemClock });
+  }
+  const { createPgDriver } = await import('../../src/adapters/postgres/drivers/pg.ts');
+  return createPgDriver({ connectionString, poolSize: 1, sessionTimeouts: false });
 }
 
 /** Neon's pooler shares connections between transactions, which the lock of migrations does not survive. */

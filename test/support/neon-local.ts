@@ -1,9 +1,10 @@
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { neonConfig } from '@neondatabase/serverless';
 import pg from 'pg';
-import WebSocket, { WebSocketServer } from 'ws';
+import WebSocket from 'ws';
 import * as z from 'zod';
+import { tunnelWebSockets } from './neon-tunnel.ts';
 
 /**
  * What stands before a Neon database, over any PostgreSQL server: its HTTP protocol (POST /sql, one query or several as
@@ -17,8 +18,8 @@ export interface NeonLocal {
   statementCount(): number;
   /** Frames that came from WebSocket clients so far. */
   frameCount(): number;
-  /** Milliseconds that every answer waits from now on. */
-  setLatency(ms: number): void;
+  /** Milliseconds that every answer waits from now on; several come in turn, so that answers overtake each other. */
+  setLatency(...ms: readonly number[]): void;
   /** The next `count` requests are carried out, but their answers are lost. */
   loseAnswers(count: number): void;
   /** The next `count` requests are refused with this HTTP status before anything is carried out. */
@@ -48,11 +49,12 @@ const RAW_TEXT = { getTypeParser: () => (value: unknown) => value };
 /** Starts the stand-in and points the driver of this process at it (`neonConfig` is one for the whole process). */
 export async function startNeonLocal(): Promise<NeonLocal> {
   const pools = new Map<string, pg.Pool>();
-  const state = {
+  const state: State = {
     requests: 0,
     statements: 0,
     frames: 0,
-    latencyMs: 0,
+    latencies: [],
+    latencyIndex: 0,
     lost: 0,
     refused: 0,
     refusedWith: 503,
@@ -60,7 +62,12 @@ export async function startNeonLocal(): Promise<NeonLocal> {
   const server = createServer((request, response) => {
     void answer(request, response, state, pools);
   });
-  const sockets = tunnelWebSockets(server, state);
+  const sockets = tunnelWebSockets(server, {
+    onFrame() {
+      state.frames += 1;
+    },
+    latencyMs: () => nextLatency(state),
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   pointDriverAt(port);
@@ -68,8 +75,8 @@ export async function startNeonLocal(): Promise<NeonLocal> {
     requestCount: () => state.requests,
     statementCount: () => state.statements,
     frameCount: () => state.frames,
-    setLatency(ms) {
-      state.latencyMs = ms;
+    setLatency(...ms) {
+      state.latencies = ms;
     },
     loseAnswers(count) {
       state.lost = count;
@@ -93,7 +100,6 @@ function pointDriverAt(port: number): void {
   neonConfig.webSocketConstructor = WebSocket;
   neonConfig.useSecureWebSocket = false;
   neonConfig.pipelineTLS = false;
-  neonConfig.pipelineConnect = false;
   neonConfig.forceDisablePgSSL = true;
 }
 
@@ -101,10 +107,16 @@ interface State {
   requests: number;
   statements: number;
   frames: number;
-  latencyMs: number;
+  latencies: readonly number[];
+  latencyIndex: number;
   lost: number;
   refused: number;
   refusedWith: number;
+}
+
+function nextLatency(state: State): number {
+  state.latencyIndex += 1;
+  return state.latencies[state.latencyIndex % state.latencies.length] ?? 0;
 }
 
 async function answer(
@@ -121,7 +133,8 @@ async function answer(
     return;
   }
   const outcome = await carryOut(String(request.headers['neon-connection-string']), text, pools, state);
-  if (state.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, state.latencyMs));
+  const latencyMs = nextLatency(state);
+  if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
   if (state.lost > 0) {
     state.lost -= 1;
     request.socket.destroy();
@@ -183,27 +196,4 @@ function describeError(error: unknown): object {
     name in error ? [[name, Reflect.get(error, name)] as const] : [],
   );
   return { message: error.message, ...Object.fromEntries(fields) };
-}
-
-/** Bytes go both ways unchanged. */
-function tunnelWebSockets(server: Server, state: State): WebSocketServer {
-  const sockets = new WebSocketServer({ noServer: true });
-  server.on('upgrade', (request, socket, head) => {
-    const address = new URL(request.url ?? '', 'http://localhost').searchParams.get('address') ?? '';
-    const [host = '', port = ''] = address.split(':');
-    sockets.handleUpgrade(request, socket, head, (client) => {
-      const database = connect(Number(port), host);
-      database.setNoDelay(true);
-      client.on('message', (data: Buffer) => {
-        state.frames += 1;
-        database.write(data);
-      });
-      database.on('data', (data) => client.send(data));
-      database.on('close', () => client.close());
-      database.on('error', () => client.close());
-      client.on('close', () => database.destroy());
-      client.on('error', () => database.destroy());
-    });
-  });
-  return sockets;
 }

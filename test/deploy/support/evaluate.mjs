@@ -65,6 +65,7 @@ async function buildFunction({ functionID, handler, properties }) {
   else {
     const { metafile } = await esbuild.build({
       metafile: true,
+      absWorkingDir: root,
       entryPoints: [join(root, source)],
       outdir: out,
       outExtension: { '.js': '.mjs' },

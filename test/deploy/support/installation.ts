@@ -15,19 +15,21 @@ import { ROOT } from './tools.ts';
 
 /** The template of examples/deploy-aws, evaluated and bundled as a deployment would have it. */
 export interface AwsProject {
+  readonly folder: string;
   readonly evaluated: Evaluated;
   /** Folder with the bundle of a function. */
   readonly bundleOf: (name: FunctionName) => string;
-  /** The same, around one small handler instead of those of the template: what Stepwell itself brings along. */
-  readonly ownBundleOf: (name: FunctionName) => string;
   remove(): void;
 }
+
+/** `small`: one small handler instead of those of the template, so that the bundles show what Stepwell itself brings along. */
+export type Handlers = 'of the template' | 'small';
 
 const SMALL_HANDLERS =
   "import { defineHandler } from 'stepwell/handler';\nexport const hello = defineHandler('hello', {}, () => 1);\n";
 const SMALL = { file: 'sst.config.ts', find: './handlers.ts', replace: './small.ts' };
 
-export async function bundleProject(): Promise<AwsProject> {
+export async function bundleProject(handlers: Handlers = 'of the template'): Promise<AwsProject> {
   const folder = mkdtempSync(join(tmpdir(), 'stepwell-aws-'));
   try {
     cpSync(join(ROOT, 'examples/deploy-aws'), folder, { recursive: true });
@@ -38,13 +40,13 @@ export async function bundleProject(): Promise<AwsProject> {
       root: folder,
       artifacts,
       secrets: { WorkflowsDatabaseUrl: 'postgres://database.example.com/app', WorkflowsApiKey: 'root-key' },
-      variants: [{ stage: 'test' }, { stage: 'small', edits: [SMALL] }],
+      variants: [{ stage: 'test', edits: handlers === 'small' ? [SMALL] : [] }],
     });
     if (evaluated === undefined) throw new Error('the configuration was not evaluated');
     return {
+      folder,
       evaluated,
       bundleOf: (name) => join(artifacts, '0', folderOf(evaluated, name)),
-      ownBundleOf: (name) => join(artifacts, '1', folderOf(evaluated, name)),
       remove: () => rmSync(folder, { recursive: true, force: true }),
     };
   } catch (error) {

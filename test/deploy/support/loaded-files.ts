@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
+import { ROOT } from './tools.ts';
 
 /** What a process loads of a bundle before the first event. */
 export interface LoadedFiles {
   readonly bytes: number;
-  /** Sources and packages that these files are made of, as paths. */
-  readonly inputs: readonly string[];
+  /** The same with all that may be loaded later. */
+  readonly bundleBytes: number;
+  /** Sources of Stepwell, as they stand in the repository, and files of packages that these files are made of. */
+  readonly modules: readonly string[];
 }
 
 const Outputs = z.record(
@@ -19,8 +22,8 @@ const Outputs = z.record(
   }),
 );
 
-/** Follows the imports of a bundle's entry that are not deferred. */
-export function loadedFiles(folder: string): LoadedFiles {
+/** Follows the imports of a bundle's entry that are not deferred. `root` is the folder of the project. */
+export function loadedFiles(folder: string, root: string): LoadedFiles {
   const described = readFileSync(join(dirname(folder), `${basename(folder)}.json`), 'utf8');
   const outputs = Outputs.parse(JSON.parse(described));
   const entry = Object.keys(outputs).find((path) => outputs[path]?.entryPoint?.includes('.sst/stepwell/'));
@@ -36,7 +39,24 @@ export function loadedFiles(folder: string): LoadedFiles {
   visit(entry);
   const found = [...files].flatMap((path) => outputs[path] ?? []);
   return {
-    bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
-    inputs: found.flatMap(({ inputs }) => Object.keys(inputs)),
+    bytes: sizeOf(found),
+    bundleBytes: sizeOf(Object.values(outputs)),
+    modules: [
+      ...new Set(found.flatMap(({ inputs }) => Object.keys(inputs).flatMap((path) => modulesOf(root, path)))),
+    ],
   };
+}
+
+function sizeOf(files: readonly { readonly bytes: number }[]): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+const SourceMap = z.object({ sources: z.array(z.string()) });
+
+/** The package is installed as it is published, a few files that many modules went into; their source maps name these. */
+function modulesOf(root: string, path: string): readonly string[] {
+  if (!path.startsWith('node_modules/stepwell/dist/')) return [path];
+  const file = join(root, path);
+  const { sources } = SourceMap.parse(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+  return sources.map((source) => relative(ROOT, resolve(dirname(file), source)));
 }
