@@ -15,6 +15,9 @@ export interface ApiParts {
   readonly maxStreams?: number;
 }
 
+/** Those that work come first, and there is one for each build that is deployed. */
+const NODES_LOOKED_AT = 100;
+
 /** What the API of a function host works with. Throws as `apiSettings`. */
 export function apiDeps(parts: ApiParts): ApiDeps {
   const { engine, runner, settings, version, peerOf, maxStreams = 0 } = parts;
@@ -41,6 +44,11 @@ export function apiDeps(parts: ApiParts): ApiDeps {
     service: {
       version,
       schemaVersion: SCHEMA_VERSION,
+      isDrained: async () => {
+        // A request for readiness gives no sign of life, so it would not learn of it otherwise.
+        const nodes = node === undefined ? [] : await store.listNodes(NODES_LOOKED_AT);
+        return nodes.some(({ id, status }) => id === node?.id && status === 'draining');
+      },
       notReadyReason: () => (node?.isDraining === true ? 'draining' : null),
     },
     peerOf,

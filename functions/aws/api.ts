@@ -1,6 +1,6 @@
 import { type APIGatewayProxyResult, handle, type LambdaContext, type LambdaEvent } from 'hono/aws-lambda';
 import type { AwsHost } from './compose.ts';
-import { type AwsApi, composeApi, methodOf } from './compose-api.ts';
+import { type AwsApi, composeApi } from './compose-api.ts';
 
 /** HTTP: events of a function URL or of an API Gateway, each answered as a whole. */
 export function createApiHandler(
@@ -10,7 +10,7 @@ export function createApiHandler(
   return async (event, context) => {
     opened ??= host().then((parts) => composeApi(parts));
     const { app, serve } = await opened;
-    return serve(methodOf(event), context, () => handle(app)(event, context));
+    return serve(context, () => handle(app)(event, context));
   };
 }
 

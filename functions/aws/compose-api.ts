@@ -1,16 +1,16 @@
 import type { LambdaContext } from 'hono/aws-lambda';
+import type { ApiDeps } from '../../src/api/api-deps.ts';
 import { createLazyApi } from '../../src/api/create-lazy-api.ts';
 import { createRequestRunner } from '../../src/engine/request-runner.ts';
 import { apiDeps } from '../api-deps.ts';
 import type { AwsParts } from './compose.ts';
-import { keepWake } from './economy.ts';
-
-const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+import { admission } from '../admission.ts';
+import { keepWake, type OwnAddress } from './economy.ts';
 
 export interface AwsApi {
   readonly app: ReturnType<typeof createLazyApi>;
   /** Does for a request what its host needs done; resolves when nothing of it runs any more but the stream of its answer. */
-  readonly serve: <T>(method: string, context: LambdaContext, answer: () => Promise<T>) => Promise<T>;
+  readonly serve: <T>(context: LambdaContext, answer: () => Promise<T>) => Promise<T>;
 }
 
 /** The API over the parts of this host. Throws when nobody would have to show a key and that was not asked for. */
@@ -18,15 +18,24 @@ export function composeApi(parts: AwsParts, maxStreams = 0): AwsApi {
   const { engine, settings, version } = parts;
   const runner = createRequestRunner(engine);
   const { log, node } = engine.deps;
+  // The address is that of the function, the same for all its requests.
+  let own: OwnAddress | null = null;
+  let shown: Promise<void> | undefined;
+  const admit = admission(async () => own === null || (await keepWake(parts, own)));
+  const onAdmitted: ApiDeps['onAdmitted'] = (mayWrite) => {
+    shown = node?.beatWhenDue().catch((error: unknown) => {
+      log.warn('the sign of life could not be given', { error: String(error) });
+    });
+    return admit(mayWrite);
+  };
   return {
-    app: createLazyApi(apiDeps({ engine, runner, settings, version, peerOf, maxStreams })),
-    async serve(method, context, answer) {
-      const shown = node?.beatWhenDue().catch((error: unknown) => {
-        log.warn('the sign of life could not be given', { error: String(error) });
-      });
+    app: createLazyApi({
+      ...apiDeps({ engine, runner, settings, version, peerOf, maxStreams }),
+      onAdmitted,
+    }),
+    async serve(context, answer) {
+      own = context;
       try {
-        // Whoever only reads leaves nothing behind.
-        if (!READS.has(method)) await keepWake(parts, context);
         return await answer();
       } finally {
         await shown;
@@ -40,12 +49,6 @@ export function composeApi(parts: AwsParts, maxStreams = 0): AwsApi {
 function peerOf(hostEnv: unknown): string {
   const sourceIp = ['requestContext', 'http', 'sourceIp'].reduce(memberOf, hostEnv);
   return typeof sourceIp === 'string' ? sourceIp : '';
-}
-
-/** The method of an event of payload 2.0. */
-export function methodOf(event: unknown): string {
-  const method = ['requestContext', 'http', 'method'].reduce(memberOf, event);
-  return typeof method === 'string' ? method : 'unknown';
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -15,7 +15,7 @@ export function createDeadLetterHandler(
     for (const { record, outcome } of records) {
       parts.log.error('a message came to the dead-letter queue', { message_id: record.messageId, outcome });
     }
-    return failuresOf(records.filter(({ outcome }) => outcome === 'retry' || outcome === 'unstarted'));
+    return failuresOf(records.filter(({ outcome }) => outcome !== 'done' && outcome !== 'poison'));
   };
 }
 

@@ -26,10 +26,13 @@ async function openWaker(
   return createScheduleWaker({ ...where, targetArn, clock: systemClock });
 }
 
-/** Before anything is written: whatever becomes of this invocation, somebody looks after what it has left. Never rejects. */
-export async function keepWake(parts: AwsParts, address: OwnAddress): Promise<void> {
+/**
+ * Before anything is written: whatever becomes of this invocation, somebody looks after what it has left. Answers as
+ * `WakeGuard.keep`; in steady mode always true, as the sweep looks each minute.
+ */
+export async function keepWake(parts: AwsParts, address: OwnAddress): Promise<boolean> {
   const waker = await wakerOf(parts, address);
-  if (waker !== null) await (await guardOf(parts, waker)).keep();
+  return waker === null || (await (await guardOf(parts, waker)).keep());
 }
 
 export async function guardOf(parts: AwsParts, waker: Waker): Promise<WakeGuard> {

@@ -14,10 +14,13 @@ export interface SqsEvent {
   readonly Records: readonly SqsRecord[];
 }
 
-/** `poison`: the message is no hint, and looking at it again will not make it one. */
+/**
+ * `poison`: the message is no hint, and looking at it again will not make it one. `unguarded`: its work was done, but no wake
+ * could be kept for what that left behind, so the message comes again in its place.
+ */
 export interface RecordOutcome {
   readonly record: SqsRecord;
-  readonly outcome: HintOutcome | 'poison';
+  readonly outcome: HintOutcome | 'poison' | 'unguarded';
 }
 
 /** The records that are reported are received again; all others are done with. */
@@ -36,7 +39,7 @@ export async function runRecords(
   context: Remaining & OwnAddress,
 ): Promise<readonly RecordOutcome[]> {
   const { engine, queue, log } = parts;
-  await keepWake(parts, context);
+  const isGuarded = await keepWake(parts, context);
   const read = event.Records.map((record) => ({
     record,
     hint: decodeHintMessage(record.body),
@@ -47,9 +50,11 @@ export async function runRecords(
     good.map(({ target }) => target),
     () => context.getRemainingTimeInMillis(),
   );
-  const done = good.map(
-    ({ record }, index): RecordOutcome => ({ record, outcome: outcomes[index] ?? 'retry' }),
-  );
+  const isLeft = isGuarded || (await keepWake(parts, context)) ? 'done' : 'unguarded';
+  const done = good.map(({ record }, index): RecordOutcome => {
+    const outcome = outcomes[index] ?? 'retry';
+    return { record, outcome: outcome === 'done' ? isLeft : outcome };
+  });
   await queue.giveBack(
     done.flatMap(({ record, outcome }) => (outcome === 'unstarted' ? [record.receiptHandle] : [])),
   );

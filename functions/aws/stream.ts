@@ -21,7 +21,7 @@ export function createStreamHandler(host: AwsHost): ReturnType<typeof streamHand
   whole.all('*', async ({ req, env }) => {
     opened ??= host().then((parts) => composeApi(parts, STREAMS_PER_PROCESS));
     const { app, serve } = await opened;
-    return serve(req.method, env.context, async () => app.fetch(req.raw, env));
+    return serve(env.context, async () => app.fetch(req.raw, env));
   });
   return streamHandle(whole);
 }

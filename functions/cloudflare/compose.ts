@@ -58,7 +58,7 @@ export type OpenInvocation = (env: WorkerEnv) => Invocation;
 
 /** RULINGS B20. */
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
-const NO_GUARD: WakeGuard = { keep: () => Promise.resolve() };
+const NO_GUARD: WakeGuard = { keep: () => Promise.resolve(true) };
 
 /** The composition root of the Worker. Nothing is read or made before the first event: no isolate may do so earlier. */
 export function createWorkerHost(project: Project): OpenInvocation {

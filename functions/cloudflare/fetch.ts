@@ -5,9 +5,8 @@ import type { TurnRunner } from '../../src/engine/runner.ts';
 import { apiDeps } from '../api-deps.ts';
 import type { Invocation, OpenInvocation } from './compose.ts';
 import type { WorkerContext, WorkerEnv } from './platform.ts';
+import { admission } from '../admission.ts';
 import { publishOnce } from './publish.ts';
-
-const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** What one request hands to the shared app. */
 class Call {
@@ -38,10 +37,14 @@ async function answerTo(request: Request, invocation: Invocation, runner: TurnRu
   const { isolate, guard, engine } = invocation;
   const { definitions, hints, outbox } = engine.deps;
   const app = (isolate.app ??= createApp(invocation));
-  if (!READS.has(request.method)) await guard.keep();
-  await publishOnce(invocation);
   const peer = request.headers.get('cf-connecting-ip') ?? '';
-  const parts = { runner, definitions, hints, ...(outbox === undefined ? {} : { outbox }) };
+  const admit = admission(() => guard.keep());
+  const onAdmitted: CallParts['onAdmitted'] = async (mayWrite) => {
+    const refusal = await admit(mayWrite);
+    if (refusal === null) await publishOnce(invocation);
+    return refusal;
+  };
+  const parts = { runner, definitions, hints, onAdmitted, ...(outbox === undefined ? {} : { outbox }) };
   return app.fetch(request, new Call(parts, peer));
 }
 

@@ -19,7 +19,7 @@ export function createQueueConsumer(open: OpenInvocation) {
     const invocation = open(env);
     const { engine, guard, remainingTimeMs } = invocation;
     const { log } = engine.deps;
-    await guard.keep();
+    const isGuarded = await guard.keep();
     await publishOnce(invocation);
     const isLast = DEAD_LETTERS.test(batch.queue);
     const hints = batch.messages.flatMap((message) => {
@@ -32,8 +32,10 @@ export function createQueueConsumer(open: OpenInvocation) {
     });
     const targets = hints.map(({ target }) => target);
     const outcomes = await runHints(engine, targets, remainingTimeMs);
+    // Without a wake for what was left behind, the messages come again in its place.
+    const isLeft = isGuarded || (await guard.keep()) ? 'done' : 'retry';
     for (const [index, { message }] of hints.entries()) {
-      const outcome = outcomes[index] ?? 'retry';
+      const outcome = outcomes[index] === 'done' ? isLeft : (outcomes[index] ?? 'retry');
       if (isLast) tellDead(log, message, outcome);
       settle(message, outcome);
     }

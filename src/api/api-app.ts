@@ -8,12 +8,13 @@ import { refuseStranger } from './caller-of.ts';
 import { dispatch } from './dispatch.ts';
 import { errorAnswer, internalErrorAnswer } from './error-answer.ts';
 import { isForeignCall } from './local-callers.ts';
+import { createReadiness } from './readiness.ts';
 import { requestIdOf } from './request-id.ts';
 import type { Route } from './route.ts';
 import type { RoutePath, RouteTable } from './route-table.ts';
 
-/** Calls of one peer with a wrong key that are answered with 401 in a second; more get 429. */
-const FAILED_KEYS_PER_SEC = 50;
+/** Calls of one peer that prove nothing and are looked at in a second; more get 429. */
+const STRANGERS_PER_SEC = 50;
 
 interface ApiEnv {
   // Hono fixes this name.
@@ -37,7 +38,9 @@ export function createApiApp(deps: ApiDeps, table: RouteTable): Hono<ApiEnv> {
     webhookRate: createCallRate(deps.clock, deps.settings.webhookRatePerSec),
     streams: { count: 0 },
     keyRing: createKeyRing(deps.store, deps.clock),
-    failedKeys: createCallRate(deps.clock, FAILED_KEYS_PER_SEC),
+    strangers: createCallRate(deps.clock, STRANGERS_PER_SEC),
+    knownSlugs: new Set(),
+    readiness: createReadiness(deps),
     async openApi() {
       const { openApiDocument } = await import('./openapi.ts');
       return openApiDocument(await table.all(), deps.service.version);

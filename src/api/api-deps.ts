@@ -2,6 +2,8 @@ import type { JsonObject } from '../core/json.ts';
 import type { Activity } from '../engine/streams/activity.ts';
 import type { KeyRing } from '../engine/api-keys/key-ring.ts';
 import type { CallRate } from '../engine/call-rate.ts';
+import type { Refusal } from '../engine/refusal.ts';
+import type { createReadiness } from './readiness.ts';
 import type { UseCaseDeps } from '../engine/use-case.ts';
 
 /** All that the API needs. Nothing here is made by the API itself, so that every host can bring its own. */
@@ -19,10 +21,18 @@ export interface ApiDeps extends UseCaseDeps {
    * to the call which began it.
    */
   readonly partsOf?: (hostEnv: unknown) => CallParts;
+  /**
+   * What the host does for a request whose caller is known and whose parts are right, before anything else is asked of the
+   * database; a refusal of the host ends the request there. Requests that are refused earlier, and what anybody may ask, cost
+   * nothing of it (docs/decisions/0019). Absent: nothing.
+   *
+   * @param mayWrite The request may store something that falls due.
+   */
+  readonly onAdmitted?: (mayWrite: boolean) => Promise<Refusal | null>;
 }
 
 /** What has IO under way. */
-export type CallParts = Pick<UseCaseDeps, 'runner' | 'definitions' | 'hints' | 'outbox'>;
+export type CallParts = Pick<ApiDeps, 'runner' | 'definitions' | 'hints' | 'outbox' | 'onAdmitted'>;
 
 /** What routes get: the parts from outside, and what one API keeps for itself. */
 export interface ApiContext extends ApiDeps {
@@ -31,8 +41,12 @@ export interface ApiContext extends ApiDeps {
   /** Event streams that are open in this process. */
   readonly streams: { count: number };
   readonly keyRing: KeyRing;
-  /** Calls with a wrong key by peer. */
-  readonly failedKeys: CallRate;
+  /** Calls with a wrong key, and deliveries without proof, by the network of the peer. */
+  readonly strangers: CallRate;
+  /** Names of triggers that this process has found. */
+  readonly knownSlugs: Set<string>;
+  /** What the database says about whether this process should get traffic. */
+  readonly readiness: ReturnType<typeof createReadiness>;
   /** The OpenAPI document of all routes. */
   readonly openApi: () => Promise<JsonObject>;
 }
@@ -67,6 +81,8 @@ export interface ServiceFacts {
   readonly version: string;
   /** Schema version that this build needs. */
   readonly schemaVersion: number;
+  /** Whether the node of this process was told elsewhere to drain; absent where its own heartbeat tells. */
+  readonly isDrained?: () => Promise<boolean>;
   /** Why the process should get no traffic, apart from its database; null when it should. */
   readonly notReadyReason: () => 'migrations_pending' | 'engine_stopped' | 'draining' | null;
 }

@@ -1,5 +1,7 @@
 import { equalSecrets } from '../core/digest.ts';
+import { networkOf } from '../core/network/network-of.ts';
 import { ok, type Result } from '../core/result.ts';
+import { isKeySecret } from '../engine/api-keys/key-secret.ts';
 import { mayCall } from '../engine/api-keys/capabilities.ts';
 import { refuse, type Refusal } from '../engine/refusal.ts';
 import { MAX_TENANT_LENGTH } from '../engine/tenant.ts';
@@ -8,7 +10,7 @@ import type { ApiKey } from '../ports/store/api-keys.ts';
 import type { ApiContext } from './api-deps.ts';
 import type { Route } from './route.ts';
 
-type AuthDeps = Pick<ApiContext, 'settings' | 'keyRing' | 'failedKeys'>;
+type AuthDeps = Pick<ApiContext, 'settings' | 'keyRing' | 'strangers'>;
 type Called = Pick<Route, 'access' | 'path'> & { readonly method: string };
 
 /**
@@ -29,9 +31,12 @@ export async function authenticate(
     const offered = offeredKey(headers);
     if (offered === undefined) return refuse('unauthorized', '');
     if (!equalSecrets(offered, settings.apiKey)) {
-      const key = await deps.keyRing.find(offered);
+      // What can be no key costs nothing, and takes no room from what can.
+      const stranger = `${isKeySecret(offered) ? 'key' : 'no key'} ${networkOf(peer)}`;
+      // A stranger is looked up as often as he may fail: a wrong key must not cost the database a statement each time.
+      const key = await deps.keyRing.find(offered, () => deps.strangers.hasRoom(stranger));
       if (key !== null) return callerOfKey(key, headers, route);
-      return deps.failedKeys.admit(peer)
+      return deps.strangers.admit(stranger)
         ? refuse('unauthorized', '')
         : refuse('rate_limited', 'too many calls with a wrong key', { retryAfterSecs: 1 });
     }

@@ -1,6 +1,6 @@
 import { parseIdempotencyKey, requestFingerprint } from '../core/idempotency-header.ts';
 import { type Json, member } from '../core/json.ts';
-import { ok, type Result } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import { performOnce, type OnceRequest, type Performed } from '../engine/idempotency/perform-once.ts';
 import { refuse, type Refusal } from '../engine/refusal.ts';
 import { MAX_TENANT_LENGTH } from '../engine/tenant.ts';
@@ -47,13 +47,15 @@ export async function carryOut(
   perform: (deps: ApiContext) => Promise<Answer> | Answer,
 ): Promise<Result<Reply | KeptReply, Refusal>> {
   const header = takesIdempotencyKey(route) ? call.header('idempotency-key') : undefined;
-  if (header === undefined) return perform(deps);
-  const key = parseIdempotencyKey(header);
+  const key = header === undefined ? undefined : parseIdempotencyKey(header);
   if (key === null) {
     return refuse('invalid_argument', 'Idempotency-Key must have 1 to 255 printable ASCII characters', {
       code: 'invalid_idempotency_key',
     });
   }
+  const refusal = await admit(deps, route);
+  if (refusal !== null) return err(refusal);
+  if (key === undefined) return perform(deps);
   const { params, query } = call;
   const { method, path } = route;
   const request: OnceRequest = {
@@ -67,6 +69,12 @@ export async function carryOut(
     performed(await perform({ ...deps, ...parts }), call.requestId),
   );
   return once.ok ? ok({ once: once.value }) : once;
+}
+
+/** What anybody may ask is admitted by its route, when the caller has proven something. */
+async function admit(deps: ApiContext, { access, method }: Carried): Promise<Refusal | null> {
+  if (access === 'public' || deps.onAdmitted === undefined) return null;
+  return deps.onAdmitted(method !== 'GET');
 }
 
 /** The tenant of the call; without one, that which the body names. */

@@ -17,8 +17,11 @@ const HELD_LOOK_MS = 30_000;
  * lease of a process that is gone.
  */
 export interface WakeGuard {
-  /** Never rejects: without a waker that answers, the rare sweep has to do. */
-  keep(): Promise<void>;
+  /**
+   * True when the wake is kept. Never rejects. False: the waker did not answer, so what is written now may have to wait for the
+   * rare sweep; a request is refused then, and a message comes back later (docs/decisions/0016).
+   */
+  keep(): Promise<boolean>;
 }
 
 export interface WakeGuardParts {
@@ -45,12 +48,14 @@ export function createWakeGuard({ waker, clock, log, memory, ...lengths }: WakeG
   return {
     async keep() {
       const now = clock.nowMs();
-      if (memory.keptUntilMs - now > invocationMs) return;
+      if (memory.keptUntilMs - now > invocationMs) return true;
       try {
         await waker.guard(guardMs);
         memory.keptUntilMs = Math.max(memory.keptUntilMs, now + guardMs);
+        return true;
       } catch (error) {
         log.warn('the next wake could not be kept', { error: String(error) });
+        return false;
       }
     },
   };

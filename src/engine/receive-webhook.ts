@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, member } from '../core/json.ts';
-import { ok, type Result } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import { type Fired, startFromTrigger } from './fire-trigger.ts';
 import { notFound, type Refusal } from './refusal.ts';
 import { schemeOf, type SignatureScheme } from './triggers.ts';
@@ -10,6 +10,8 @@ import { proveDelivery, type SignedDelivery, unproven } from './webhook-proofs.t
 export interface WebhookDelivery extends SignedDelivery {
   /** Reads the body as JSON; called only after the signature was found right. */
   readonly parse: () => Result<Json | undefined, Refusal>;
+  /** Called before a proven delivery starts something; what it refuses ends there. */
+  readonly onProven: () => Promise<Refusal | null>;
 }
 
 export type WebhookAnswer =
@@ -39,6 +41,8 @@ export async function receiveWebhook(
   const payload = parsed.value;
   const text = challengeOf(scheme, payload);
   if (text !== null) return ok({ kind: 'challenge', text });
+  const refusal = await delivery.onProven();
+  if (refusal !== null) return err(refusal);
   const { event, config, once } = proven.value;
   const call = { payload, event: event(payload), config, once: once(payload) };
   const fired = await startFromTrigger(deps, trigger, call);

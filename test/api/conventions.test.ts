@@ -223,8 +223,10 @@ describe('service endpoints', () => {
     const ready = async () => (await api.call('GET', '/health/ready')).body;
     expect(await ready()).toEqual({ status: 'ready' });
     api.store.ping = () => Promise.resolve({ now: 0, schemaVersion: 0 });
+    api.clock.now += 5_000;
     expect(await ready()).toEqual({ status: 'not_ready', reason: 'migrations_pending' });
     api.store.ping = () => Promise.reject(new StoreUnavailable('gone', { unknown: false }));
+    api.clock.now += 1_000;
     expect(await ready()).toEqual({ status: 'not_ready', reason: 'database_unreachable' });
     const service = { version: '0', schemaVersion: 1, notReadyReason: () => 'draining' as const };
     const draining = await createFixture({}, { service }).call('GET', '/health/ready');

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ok } from '../../core/result.ts';
 import { JsonObjectValue, NoParameters } from '../schemas/wire-values.ts';
 import { metricsText, QUEUE_COUNTED_MAX } from '../metrics.ts';
-import type { ApiDeps } from '../api-deps.ts';
+import type { ApiContext, ApiDeps } from '../api-deps.ts';
 import type { Answer } from '../reply.ts';
 import { defineRoute, okay } from '../route.ts';
 
@@ -94,18 +94,9 @@ async function queueDepth({ store, log }: ApiDeps): Promise<number> {
   }
 }
 
-async function readiness(deps: ApiDeps): Promise<Answer> {
-  const reason = deps.service.notReadyReason() ?? (await databaseReason(deps));
+async function readiness(deps: ApiContext): Promise<Answer> {
+  const reason = deps.service.notReadyReason() ?? (await deps.readiness());
   return reason === null
     ? okay({ status: 'ready' })
     : ok({ status: 503, body: { status: 'not_ready', reason } });
-}
-
-async function databaseReason(deps: ApiDeps): Promise<'database_unreachable' | 'migrations_pending' | null> {
-  try {
-    const { schemaVersion } = await deps.store.ping();
-    return schemaVersion < deps.service.schemaVersion ? 'migrations_pending' : null;
-  } catch {
-    return 'database_unreachable';
-  }
 }

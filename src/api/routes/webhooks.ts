@@ -1,4 +1,5 @@
 import { DOOR_LIMITS } from '../../core/json-door.ts';
+import { networkOf } from '../../core/network/network-of.ts';
 import { ok } from '../../core/result.ts';
 import { receiveWebhook } from '../../engine/receive-webhook.ts';
 import { refuse } from '../../engine/refusal.ts';
@@ -6,6 +7,9 @@ import { parseJsonBytes } from '../read-body.ts';
 import { defineRoute } from '../route.ts';
 import { NoParameters, SlugPath } from '../schemas/wire-values.ts';
 import { WebhookBody } from '../schemas/trigger.ts';
+
+/** Names of triggers that one process remembers. */
+const KNOWN_MAX = 10_000;
 
 const receive = defineRoute({
   method: 'POST',
@@ -20,13 +24,21 @@ const receive = defineRoute({
   responses: { 202: WebhookBody, 200: null },
   media: 'text/plain',
   handle: async (deps, { path: { slug }, peer, header, readBytes }) => {
-    if (!deps.webhookRate.admit(JSON.stringify([peer, slug]))) {
+    if (!deps.webhookRate.admit(JSON.stringify([networkOf(peer), slug]))) {
       return refuse('rate_limited', `webhook ${slug}`, { retryAfterSecs: 1 });
+    }
+    const stranger = `slug ${networkOf(peer)}`;
+    // Names that nobody has given are looked up as often as a peer may fail.
+    if (!deps.knownSlugs.has(slug) && !deps.strangers.hasRoom(stranger)) {
+      return refuse('rate_limited', 'too many webhooks that nobody knows', { retryAfterSecs: 1 });
     }
     const body = await readBytes(deps.settings.maxWebhookBodyBytes);
     if (!body.ok) return body;
     const parse = () => parseJsonBytes(body.value, DOOR_LIMITS);
-    const answer = await receiveWebhook(deps, { slug, body: body.value, header, parse });
+    const onProven = () => deps.onAdmitted?.(true) ?? Promise.resolve(null);
+    const answer = await receiveWebhook(deps, { slug, body: body.value, header, parse, onProven });
+    if (answer.ok || answer.error.kind !== 'not_found') remember(deps.knownSlugs, slug);
+    else deps.strangers.admit(stranger);
     if (!answer.ok) return answer;
     if (answer.value.kind === 'challenge')
       return ok({ status: 200, text: { type: 'text/plain; charset=utf-8', content: answer.value.text } });
@@ -34,5 +46,10 @@ const receive = defineRoute({
     return ok({ status: 202, body: { instance_id: instanceId, trigger } });
   },
 });
+
+function remember(known: Set<string>, slug: string): void {
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.add(slug);
+}
 
 export const webhookRoutes = [receive];

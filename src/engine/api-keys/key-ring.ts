@@ -1,11 +1,16 @@
 import { sha256Hex } from '../../core/digest.ts';
 import type { ApiKey, ApiKeyStore } from '../../ports/store/api-keys.ts';
 import type { Clock } from '../../ports/system.ts';
+import { isKeySecret } from './key-secret.ts';
 
 /** Looks keys up, and remembers them for a moment. */
 export interface KeyRing {
-  /** The live key with this secret; null when there is none. */
-  find(secret: string): Promise<ApiKey | null>;
+  /**
+   * The live key with this secret; null when there is none. Only what can be a key and is not remembered is looked up.
+   *
+   * @param mayLookUp Asked before the database is; false: the answer is null without it.
+   */
+  find(secret: string, mayLookUp: () => boolean): Promise<ApiKey | null>;
   /** Nothing is remembered any more: a key was revoked here. */
   forget(): void;
 }
@@ -13,7 +18,6 @@ export interface KeyRing {
 /** A key that another process revoked is refused after this time at the latest. */
 const REMEMBERED_MS = 5_000;
 const KEYS_MAX = 10_000;
-const SECRET = /^sk_[\w-]{43}$/;
 
 interface Entry {
   readonly key: ApiKey;
@@ -26,12 +30,13 @@ export function createKeyRing(
 ): KeyRing {
   const known = new Map<string, Entry>();
   return {
-    async find(secret) {
-      if (!SECRET.test(secret)) return null;
+    async find(secret, mayLookUp) {
+      if (!isKeySecret(secret)) return null;
       const hash = sha256Hex(secret);
       const entry = known.get(hash);
       const isFresh = entry !== undefined && clock.monotonicMs() - entry.at < REMEMBERED_MS;
       if (isFresh && !hasExpired(entry.key, clock.nowMs())) return entry.key;
+      if (!mayLookUp()) return null;
       const key = await store.useApiKey(hash);
       known.delete(hash);
       if (key === null) return null;

@@ -3,6 +3,7 @@ import { ok, type Result } from '../../core/result.ts';
 import type { ApiKey, Capability } from '../../ports/store/api-keys.ts';
 import { refuse, type Refusal } from '../refusal.ts';
 import type { UseCaseDeps } from '../use-case.ts';
+import { newKeySecret } from './key-secret.ts';
 
 export interface ApiKeyInput {
   readonly tenantId: string;
@@ -17,7 +18,6 @@ export interface CreatedApiKey {
   readonly secret: string;
 }
 
-const SECRET_BYTES = 32;
 const ID_BYTES = 16;
 
 /** Makes a key of a tenant (http-api.md 24). An empty list of capabilities means `operator`; a blank tenant is 400. */
@@ -26,7 +26,7 @@ export async function createApiKey(
   input: ApiKeyInput,
 ): Promise<Result<CreatedApiKey, Refusal>> {
   if (input.tenantId.trim() === '') return refuse('invalid_argument', 'tenant_id must not be empty');
-  const secret = `sk_${base64Url(deps.entropy.bytes(SECRET_BYTES))}`;
+  const secret = newKeySecret(deps.entropy);
   const id = `ak_${Array.from(deps.entropy.bytes(ID_BYTES), hexByte).join('')}`;
   const capabilities = input.capabilities.length === 0 ? (['operator'] as const) : input.capabilities;
   const key = await deps.store.insertApiKey({
@@ -38,13 +38,6 @@ export async function createApiKey(
     expiresAt: input.expiresAt,
   });
   return ok({ key, secret });
-}
-
-function base64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
 }
 
 function hexByte(byte: number): string {

@@ -54,8 +54,8 @@ export class EconomyWorld extends FunctionWorld {
   }
 
   /** What each invocation that may write does first. */
-  keep(): Promise<void> {
-    return this.keepsWakes ? this.time.track(this.guard.keep()) : Promise.resolve();
+  async keep(): Promise<void> {
+    if (this.keepsWakes) await this.time.track(this.guard.keep());
   }
 
   protected override tick(): void {

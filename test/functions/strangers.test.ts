@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApiHandler } from '../../functions/aws/api.ts';
+import { createAwsHost } from '../../functions/aws/compose.ts';
+import { createCloudflareWorker } from '../../functions/cloudflare/index.ts';
+import { nextId } from '../support/turn-builder.ts';
+import { type NeonLocal, startNeonLocal } from '../support/neon-local.ts';
+import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
+import { type Scheduler, startScheduler } from '../deploy/support/scheduler.ts';
+import { createDatabase, TENANT } from './support/deployment.ts';
+import { httpEvent, lambdaContext } from './support/lambda-events.ts';
+
+const KEY = 'root-key-of-the-tests';
+
+let sqs: SqsServer;
+let neon: NeonLocal;
+let scheduler: Scheduler;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  sqs = await startSqsServer();
+  neon = await startNeonLocal();
+  scheduler = await startScheduler();
+  process.env['AWS_ENDPOINT_URL_SCHEDULER'] = scheduler.endpoint;
+  environment = {
+    STEPWELL_DATABASE_URL: await createDatabase(),
+    STEPWELL_DATABASE_DRIVER: 'neon',
+    STEPWELL_QUEUE_URL: (await sqs.createQueue(`strangers-${nextId()}`)).url,
+    STEPWELL_API_KEY: KEY,
+    STEPWELL_LOG_LEVEL: 'error',
+    STEPWELL_WAKE_GROUP: 'wakes',
+    STEPWELL_WAKE_ROLE_ARN: 'arn:aws:iam::000000000000:role/wake',
+  };
+});
+afterAll(async () => {
+  scheduler.close();
+  await neon.close();
+  await sqs.stop();
+});
+
+/** A deployment in economy mode, by what it answers and what it has made its surroundings do. */
+interface Host {
+  readonly send: (method: string, path: string, key?: string, body?: unknown) => Promise<number>;
+  /** Wakes that were kept so far. */
+  readonly wakes: () => number;
+}
+
+function onAws(): Host {
+  const handle = createApiHandler(createAwsHost({ environment, writeLog: () => undefined }));
+  return {
+    async send(method, path, key, body) {
+      const event = httpEvent(method, path, TENANT, body);
+      if (key !== undefined) Object.assign(event.headers ?? {}, { 'x-api-key': key });
+      return (await handle(event, lambdaContext())).statusCode;
+    },
+    wakes: () => scheduler.schedules.size,
+  };
+}
+
+function onWorkers(): Host {
+  const asked: string[] = [];
+  const fetch = (url: string) => {
+    asked.push(new URL(url).pathname);
+    return Promise.resolve(new Response('kept'));
+  };
+  const env = {
+    ...environment,
+    STEPWELL_TURNS: { sendBatch: () => Promise.resolve() },
+    STEPWELL_WAKER: { idFromName: () => ({}), get: () => ({ fetch }) },
+  };
+  const blocks = [{ type: 'step', id: 'a', handler: 'noop' }];
+  const { worker } = createCloudflareWorker({
+    tenant: TENANT,
+    sequences: { greet: { name: 'greet', blocks } },
+  });
+  return {
+    async send(method, path, key, body) {
+      const work: Promise<unknown>[] = [];
+      const headers = new Headers({ 'x-tenant-id': TENANT, 'content-type': 'application/json' });
+      if (key !== undefined) headers.set('x-api-key', key);
+      const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+      const request = new Request(`https://workflows.example.com${path}`, init);
+      const answer = await worker.fetch(request, env, { waitUntil: (promise) => work.push(promise) });
+      await Promise.all(work);
+      return answer.status;
+    },
+    wakes: () => asked.length,
+  };
+}
+
+const UNANSWERED = [
+  ['GET', '/'],
+  ['GET', '/.env'],
+  ['POST', '/wp-login.php'],
+  ['HEAD', '/api/v1/instances'],
+  ['OPTIONS', '/api/v1/instances'],
+  ['GET', '/api/v1/instances'],
+  ['POST', '/api/v1/instances'],
+  ['POST', '/instances'],
+  ['DELETE', '/api/v1/sequences/none'],
+  ['GET', `/api/v1/instances/${nextId()}/stream`],
+  ['GET', '/metrics'],
+] as const;
+
+describe.each([
+  ['AWS', onAws],
+  ['Workers', onWorkers],
+])('a deployment on %s in economy mode', (_, open) => {
+  it('asks nothing of its database for callers without a key, and keeps no wake', async () => {
+    const host = open();
+    const before = { statements: neon.requestCount(), wakes: host.wakes() };
+    for (const [method, path] of UNANSWERED) {
+      for (const key of [undefined, 'wrong', `sk_${'x'.repeat(43)}`]) {
+        const body = method === 'POST' ? {} : undefined;
+        expect([method, path, await host.send(method, path, key, body)]).toEqual([method, path, 401]);
+      }
+    }
+    for (const path of ['/health/live', '/info']) expect(await host.send('GET', path)).toBe(200);
+    expect({ statements: neon.requestCount(), wakes: host.wakes() }).toEqual(before);
+  });
+
+  it('asks nothing for what is refused, also with a key', async () => {
+    const host = open();
+    const before = { statements: neon.requestCount(), wakes: host.wakes() };
+    expect(await host.send('POST', '/api/v1/nothing', KEY, {})).toBe(404);
+    expect(await host.send('PUT', '/api/v1/instances', KEY, {})).toBe(405);
+    expect(await host.send('POST', '/api/v1/instances', KEY, { sequence_id: 7 })).toBe(422);
+    expect({ statements: neon.requestCount(), wakes: host.wakes() }).toEqual(before);
+  });
+
+  it('keeps no wake for a webhook that proves nothing, and looks it up only', async () => {
+    const host = open();
+    const before = neon.requestCount();
+    const wakes = host.wakes();
+    expect(await host.send('POST', '/webhooks/nobody-knows', undefined, {})).toBe(404);
+    expect({ statements: neon.requestCount() - before, wakes: host.wakes() }).toEqual({
+      statements: 1,
+      wakes,
+    });
+  });
+
+  it('keeps a wake before the first write of a caller with the key', async () => {
+    const host = open();
+    const wakes = host.wakes();
+    expect(await host.send('POST', '/api/v1/instances', KEY, start())).toBe(404);
+    expect(host.wakes()).toBeGreaterThan(wakes);
+  });
+});
+
+function start() {
+  return { sequence_id: nextId(), tenant_id: TENANT, namespace: 'fulfilment' };
+}
