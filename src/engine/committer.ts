@@ -9,9 +9,13 @@ const BATCH_BYTES_MAX = 1024 * 1024;
 const ALONE_BYTES = 64 * 1024;
 /** Tries that a commit gets in any case. */
 const ATTEMPTS_MIN = 8;
+/** Turns that hear their verdicts in one go. */
+const TOLD_AT_ONCE = 64;
 
 export interface Committed {
+  /** Database time of the answer, which came at `heardAtMs` on the monotonic clock. */
   readonly now: number;
+  readonly heardAtMs: number;
   readonly verdict: TurnVerdict;
 }
 
@@ -35,9 +39,11 @@ interface Waiting {
 
 /**
  * While one statement is under way the next commits gather; when it returns they go together. Nothing waits longer than
- * one tick for company, and a lone commit goes at once.
+ * one tick for company, and a lone commit goes at once. What has gathered is sent before the verdicts are told, so that
+ * the database works while the turns go on.
  */
 export function createCommitter(store: Pick<TurnStore, 'commit'>, clock: Clock, log: Log): Committer {
+  const tell = createTeller(clock);
   let queue: Waiting[] = [];
   let flushing = false;
   let armed = false;
@@ -55,12 +61,11 @@ export function createCommitter(store: Pick<TurnStore, 'commit'>, clock: Clock, 
     const batch = takeBatch(queue);
     queue = queue.slice(batch.length);
     flushing = true;
-    try {
-      await sendTogether({ store, clock, log }, batch);
-    } finally {
-      flushing = false;
-      arm();
-    }
+    const verdicts = await sendTogether({ store, clock, log }, batch);
+    flushing = false;
+    const isNextReady = queue.length > 0;
+    if (isNextReady) void flush();
+    tell(verdicts, { later: isNextReady });
   };
 
   return {
@@ -103,8 +108,43 @@ function takeBatch(queue: readonly Waiting[]): readonly Waiting[] {
   return queue.slice(0, count);
 }
 
-/** A batch that fails as a whole says nothing about its turns: each goes again by itself, with the same bytes. */
-async function sendTogether(sending: Sending, batch: readonly Waiting[]): Promise<void> {
+type Tell = () => void;
+
+/**
+ * Tells verdicts in portions, in order, one a tick: all at once would keep this process from the next statement, and the
+ * database idle, until every turn has gone on. `later`: what was just sent leaves before the first portion is told.
+ */
+function createTeller(
+  clock: Pick<Clock, 'soon'>,
+): (verdicts: readonly Tell[], options: { readonly later: boolean }) => void {
+  let untold: readonly Tell[] = [];
+  let armed = false;
+  const arm = (): void => {
+    if (armed || untold.length === 0) return;
+    armed = true;
+    clock.soon(() => {
+      armed = false;
+      tellSome();
+    });
+  };
+  const tellSome = (): void => {
+    const portion = untold.slice(0, TOLD_AT_ONCE);
+    untold = untold.slice(TOLD_AT_ONCE);
+    arm();
+    for (const tell of portion) tell();
+  };
+  return (verdicts, { later }) => {
+    untold = untold.length === 0 ? verdicts : [...untold, ...verdicts];
+    if (later || armed) arm();
+    else tellSome();
+  };
+}
+
+/**
+ * Answers how each turn is to be told its verdict. A batch that fails as a whole says nothing about its turns: each goes
+ * again by itself, with the same bytes.
+ */
+async function sendTogether(sending: Sending, batch: readonly Waiting[]): Promise<readonly Tell[]> {
   let answer: CommitAnswer;
   try {
     answer = await sending.store.commit(batch.map((waiting) => waiting.turn));
@@ -114,12 +154,14 @@ async function sendTogether(sending: Sending, batch: readonly Waiting[]): Promis
       error: String(error),
     });
     await Promise.all(batch.map((waiting) => sendAlone(sending, waiting)));
-    return;
+    return [];
   }
-  batch.forEach((waiting, index) => {
-    const verdict = answer.verdicts[index];
+  const { now, verdicts } = answer;
+  const heardAtMs = sending.clock.monotonicMs();
+  return batch.map((waiting, index) => () => {
+    const verdict = verdicts[index];
     if (verdict === undefined || verdict.verdict === 'busy') void sendAlone(sending, waiting);
-    else waiting.resolve({ now: answer.now, verdict });
+    else waiting.resolve({ now, heardAtMs, verdict });
   });
 }
 
@@ -134,7 +176,7 @@ async function sendAlone(sending: Sending, waiting: Waiting): Promise<void> {
     if (verdict === undefined || verdict.verdict === 'busy') {
       throw new StoreUnavailable('the instance is locked by somebody else', { unknown: false });
     }
-    return { now, verdict };
+    return { now, heardAtMs: sending.clock.monotonicMs(), verdict };
   };
   try {
     const mayWait = (attempts: number): boolean => attempts < ATTEMPTS_MIN || waiting.mayWait();

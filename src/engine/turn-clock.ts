@@ -12,9 +12,10 @@ export class TurnClock {
     this.monotonicMs = clock.monotonicMs();
   }
 
-  sync(now: number): void {
+  /** `heardAtMs`: when the answer with this instant came, on the monotonic clock; default: just now. */
+  sync(now: number, heardAtMs: number = this.clock.monotonicMs()): void {
     this.answeredAt = now;
-    this.monotonicMs = this.clock.monotonicMs();
+    this.monotonicMs = heardAtMs;
   }
 
   now(): number {

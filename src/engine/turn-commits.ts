@@ -67,8 +67,8 @@ export class TurnCommits {
       changes: draft.takeChanges(),
       settle: settled,
     });
-    const { now, verdict } = await this.deps.committer.commit(turn, () => this.lease.leftMs() > 0);
-    this.clock.sync(now);
+    const { now, heardAtMs, verdict } = await this.deps.committer.commit(turn, () => this.lease.leftMs() > 0);
+    this.clock.sync(now, heardAtMs);
     switch (verdict.verdict) {
       case 'ok':
       case 'already':

@@ -92,6 +92,41 @@ describe('group commit (RULINGS A13 to A15)', () => {
     expect(batches).toEqual([1, 4]);
   });
 
+  it('what has gathered is sent before the turns of the statement before hear their verdicts', async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const order: string[] = [];
+    const { time, committer, turn } = bench(async (_, carryOut) => {
+      order.push('sent');
+      if (order.length === 1) await held;
+      return carryOut();
+    });
+    const [first, second] = await Promise.all([turn(), turn()]);
+    const told = committer.commit(first).then(() => order.push('told'));
+    await time.calm();
+    const gathered = committer.commit(second);
+    release();
+    await time.calm();
+    await Promise.all([told, gathered]);
+    expect(order).toEqual(['sent', 'sent', 'told']);
+  });
+
+  it('the turns of a large batch hear their verdicts in order, and the first go on before the last hear theirs', async () => {
+    const { time, committer, batches, turn } = bench();
+    const turns = await many(200, turn);
+    const told: { readonly turn: number; readonly batches: number }[] = [];
+    const again: Promise<unknown>[] = [];
+    const all = turns.map(async (one, index) => {
+      await committer.commit(one);
+      told.push({ turn: index, batches: batches.length });
+      if (index === 0) again.push(committer.commit({ ...one, rev: 1, rows: [row({ blockId: 'next' })] }));
+    });
+    await time.calm();
+    await Promise.all([...all, ...again]);
+    expect(told.map(({ turn: index }) => index)).toEqual(turns.map((_, index) => index));
+    expect([told[0]?.batches, told.at(-1)?.batches]).toEqual([1, 2]);
+  });
+
   it('A13: what was busy goes again alone, and the others do not wait for it', async () => {
     let locked = '';
     let answered = 0;
