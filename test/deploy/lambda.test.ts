@@ -6,6 +6,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startGithubExample } from '../functions/support/github-example.ts';
 import { createEventSource, type EventSource } from '../support/event-source.ts';
+import { tellFigures } from '../support/figures.ts';
 import { type NeonLocal, startNeonLocal } from '../support/neon-local.ts';
 import { createTestDatabase } from '../support/postgres-database.ts';
 import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
@@ -30,9 +31,13 @@ let app: Installation;
 let databaseUrl: string;
 let closeApp = (): Promise<void> => Promise.resolve();
 
+/** What the answers of the database wait for, in turn: later ones overtake earlier ones. */
+const LATENCIES_MS = [3, 11, 5, 2, 8];
+
 beforeAll(async () => {
   sqs = await startSqsServer();
   neon = await startNeonLocal();
+  neon.setLatency(...LATENCIES_MS);
   scheduler = await startScheduler();
   project = await bundleProject();
 });
@@ -97,28 +102,62 @@ async function start(...blocks: readonly object[]): Promise<string> {
 
 const state = async (id: string): Promise<string> => (await call('GET', `/instances/${id}`)).body.state;
 
+/** Calls of the desk during which every function that is at work is killed, and one after which commits lose their answers. */
+const KILLING_CALLS: ReadonlySet<number> = new Set([3, 9]);
+const FORGETTING_CALL = 6;
+const POISON = ['poison', '{"v":9}'].toSorted();
+
 describe.each(testedNodes())(
   'the bundled functions under the runtime client of AWS, on Node $version',
-  ({ program }) => {
-    it('play the example although messages come twice, late or not at all', async () => {
-      const example = await startGithubExample(11, 8);
-      await deploy(program, { DESK_URL: example.deskUrl });
-      const { Turn, Sweep } = app.functions;
+  ({ version, program }) => {
+    it('play the example through lost, doubled, late and poisonous messages, killed functions and a database that sleeps and loses answers', async () => {
+      let killed = 0;
+      const example = await startGithubExample(11, 8, (callNo) => {
+        const { Turn, Sweep, Api } = app.functions;
+        if (KILLING_CALLS.has(callNo)) for (const each of [Turn, Sweep, Api]) killed += each.killBusy();
+        if (callNo === FORGETTING_CALL) neon.loseAnswers(2);
+      });
+      await deploy(program, { DESK_URL: example.deskUrl, STEPWELL_MAX_STEPS_PER_INVOCATION: '2' });
+      const { Turn, Sweep, DeadLetter } = app.functions;
       const postman = createPostman((event) => Turn.invoke(event));
       const turns = sourceOf(postman.bring);
-      // What was lost is found by the wakes that were kept before anything was written.
+      for (const body of POISON) await app.turns.send(body);
+      neon.refuse(3, 503);
+      // What was lost or killed is found by the wakes that were kept before anything was written.
       const findings = await example.play(app.url, async () => {
         await Promise.all([turns.poll(), turns.poll()]);
         await postman.bringLate();
-        await scheduler.fireAll(() => Sweep.invoke({}));
+        // No turn is under way: a lease that is held belongs to a process that was killed.
+        await endLeases();
+        // A wake that breaks off is not repeated.
+        await scheduler.fireAll(() => Sweep.invoke({}).catch(() => undefined));
       });
       example.close();
       expect(findings).toMatchObject({ violations: [], completedCount: 8 });
-      expect(Math.min(...Object.values(postman.fates))).toBeGreaterThan(0);
+      tellFigures('faults', {
+        host: `Lambda, Node ${version}`,
+        ...postman.fates,
+        killed,
+      });
+      expect(Math.min(...Object.values(postman.fates), killed)).toBeGreaterThan(0);
+      await turns.drain();
+      expect(
+        app.deadLetters
+          .look()
+          .ready.map(({ body }) => body)
+          .toSorted(),
+      ).toEqual(POISON);
+      await createEventSource({
+        queue: app.deadLetters,
+        invoke: (event) => DeadLetter.invoke(event),
+      }).drain();
+      expect(app.deadLetters.look()).toEqual({ ready: [], delayed: [], inFlight: [] });
     });
 
-    it('publish again what was deployed before, and nothing changes', async () => {
+    it('migrate and publish again what was deployed before, and nothing changes; migrations go over a WebSocket where there is one', async () => {
+      const frames = neon.frameCount();
       await deploy(program);
+      expect(neon.frameCount() > frames).toBe(Number(version) >= 22);
       const again = await app.functions.Deploy.invoke({ action: 'publish' });
       expect(again).toMatchObject({ sequences: [{ outcome: 'known' }] });
       expect(await app.functions.Deploy.invoke({ action: 'migrate' })).toMatchObject({ migrations: [] });

@@ -7,6 +7,7 @@ import { RUNTIME_CLIENT_PROGRAM } from './tools.ts';
 /** A function as AWS runs it: processes that serve one event at a time, under the real runtime client. */
 export interface Lambda {
   readonly name: string;
+  /** One event; rejects when the function fails, its process ends, or the time is up that was registered for it. */
   invoke(event: unknown): Promise<unknown>;
   /** Processes that were started so far. */
   startedCount(): number;
@@ -71,9 +72,11 @@ export function createLambda(options: LambdaOptions): Lambda {
     async invoke(event) {
       const taken = await acquire();
       busy.add(taken);
+      const timeout = setTimeout(() => taken.child.kill('SIGKILL'), found.timeout * 1000);
       try {
         return await taken.api.invoke(event);
       } finally {
+        clearTimeout(timeout);
         if (busy.delete(taken)) idle.push(taken);
         queue.shift()?.();
       }

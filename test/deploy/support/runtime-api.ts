@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 export interface RuntimeApi {
   /** Host and port, as AWS_LAMBDA_RUNTIME_API has them. */
   readonly address: string;
-  /** One event; rejects when the function fails, its process ends, or the time is up. */
+  /** One event; rejects when the function fails or `fail` is called. */
   invoke(event: unknown): Promise<unknown>;
   /** Everything under way fails with this. */
   fail(error: Error): void;

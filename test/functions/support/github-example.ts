@@ -34,12 +34,18 @@ const SILENT: Narrator = {
   line: () => undefined,
 };
 
-export async function startGithubExample(seed: number, runCount: number): Promise<GithubExample> {
-  const desk: Server = createDesk(
-    seed,
-    () => undefined,
-    () => undefined,
-  );
+/** `onArrival` is called with the number of each call that comes to the desk, before anything is done there. */
+export async function startGithubExample(
+  seed: number,
+  runCount: number,
+  onArrival: (callNo: number) => void = () => undefined,
+): Promise<GithubExample> {
+  let arrivals = 0;
+  const arrive = (): void => {
+    arrivals += 1;
+    onArrival(arrivals);
+  };
+  const desk: Server = createDesk(seed, arrive, () => undefined);
   desk.listen(0, '127.0.0.1');
   await once(desk, 'listening');
   const deskUrl = `http://127.0.0.1:${(desk.address() as AddressInfo).port}`;
