@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { EXPECTED_ADDRESS, isAddress } from '../src/adapters/postgres/connection/address.ts';
 import { isSealKey } from '../src/adapters/seal.ts';
 import { TenantPlans } from '../src/core/plans.ts';
 
@@ -26,7 +27,7 @@ const plans = z.string().transform((text, context): TenantPlans => {
 
 /** What every function host reads (http-api.md 30); names and defaults are those of the server. */
 const HostEnvironment = z.object({
-  STEPWELL_DATABASE_URL: z.string().min(1),
+  STEPWELL_DATABASE_URL: z.string().refine(isAddress, `expected ${EXPECTED_ADDRESS}`),
   /** What one invocation takes at most; the hosts stop it after 15 minutes. */
   STEPWELL_INVOCATION_SECS: number(10, 840).default(60),
   STEPWELL_API_KEY: z.string().min(1).optional(),
@@ -67,6 +68,10 @@ const HostEnvironment = z.object({
 const LambdaEnvironment = HostEnvironment.extend({
   /** Default: `neon` for hosts under neon.tech, `pg` for all others. */
   STEPWELL_DATABASE_DRIVER: z.enum(['neon', 'pg']).optional(),
+  /** What stands before the database, for the driver `pg`. Default: what the address tells (docs/databases.md). */
+  STEPWELL_DATABASE_POOLER: z.enum(['auto', 'transaction', 'none']).default('auto'),
+  /** Authorities that the driver `pg` trusts: PEM text, or the path of a PEM file. Default: those of Node. */
+  STEPWELL_DATABASE_CA: z.string().min(1).optional(),
   STEPWELL_QUEUE_URL: z.string().min(1),
   /** Economy mode: the group of one-off schedules, who may call the sweep for them, and the sweep itself. */
   STEPWELL_WAKE_GROUP: z.string().min(1).optional(),

@@ -21,6 +21,8 @@ export interface AwsParts {
   readonly engine: FunctionEngine;
   readonly queue: SqsQueue;
   readonly log: Log;
+  /** For what alarms read: written whatever `STEPWELL_LOG_LEVEL` says. */
+  readonly watched: Log;
   readonly settings: FunctionSettings;
   readonly version: string;
   /** What the invocations of this process have kept in economy mode. */
@@ -56,11 +58,9 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
     import('../seal-of.ts'),
   ]);
   const settings = readSettings(environment);
-  const log = createLog({
-    level: settings.STEPWELL_LOG_LEVEL,
-    format: 'json',
-    ...(writeLog === undefined ? {} : { write: writeLog }),
-  });
+  const logTo = { format: 'json', ...(writeLog === undefined ? {} : { write: writeLog }) } as const;
+  const log = createLog({ ...logTo, level: settings.STEPWELL_LOG_LEVEL });
+  const watched = createLog({ ...logTo, level: 'info' });
   const queue = createSqsQueue({ queueUrl: settings.STEPWELL_QUEUE_URL, log, clock: systemClock });
   const effects = outboundClient(settings);
   const registry = registryOf(settings, effects, handlersOf({ handlers }));
@@ -84,7 +84,7 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
     }),
   );
   const wakes = { waker: null, memory: { keptUntilMs: 0 } };
-  return { engine, queue, log, settings, version, wakes };
+  return { engine, queue, log, watched, settings, version, wakes };
 }
 
 /** The client is loaded with the first call that goes out. */
@@ -103,14 +103,31 @@ function outboundClient(settings: FunctionSettings): HttpEffects {
   };
 }
 
+/** A call waits so long for a database that starts or wakes up; what takes longer is the queue's and the caller's. */
+const WAIT_FOR_DATABASE_MS = 3_000;
+/** A process that is frozen cannot close its connection, so the server does. */
+const IDLE_SESSION_MS = 60_000;
+
 /** Only the driver that is used is loaded. */
 async function openDriver(settings: FunctionSettings): Promise<SqlDriver> {
   const connectionString = settings.STEPWELL_DATABASE_URL;
   if (driverNameOf(connectionString, settings.STEPWELL_DATABASE_DRIVER) === 'neon') {
     const { createNeonDriver } = await import('../../src/adapters/postgres/drivers/neon.ts');
-    return createNeonDriver({ connectionString, clock: systemClock });
+    return createNeonDriver({
+      connectionString,
+      clock: systemClock,
+      waitForDatabaseMs: WAIT_FOR_DATABASE_MS,
+    });
   }
   const { createPgDriver } = await import('../../src/adapters/postgres/drivers/pg.ts');
-  // One connection: the turns of one invocation share their statements (reliability.md 5.4).
-  return createPgDriver({ connectionString, poolSize: 1 });
+  const { STEPWELL_DATABASE_POOLER: pooler, STEPWELL_DATABASE_CA: ca } = settings;
+  return createPgDriver({
+    connectionString,
+    pooler,
+    ...(ca === undefined ? {} : { ca }),
+    // One connection: the turns of one invocation share their statements (reliability.md 5.4).
+    poolSize: 1,
+    waitForDatabaseMs: WAIT_FOR_DATABASE_MS,
+    idleSessionMs: IDLE_SESSION_MS,
+  });
 }

@@ -1,3 +1,8 @@
+import {
+  directAddress,
+  EXPECTED_ADDRESS,
+  isAddress,
+} from '../../src/adapters/postgres/connection/address.ts';
 import type { SqlDriver } from '../../src/adapters/postgres/driver.ts';
 import { migrate } from '../../src/adapters/postgres/migrate.ts';
 import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
@@ -64,27 +69,36 @@ export function createDeployHandler(
   };
 }
 
+/** A database that sleeps or starts is waited for: otherwise the whole deployment would have to be done again. */
+const WAIT_FOR_DATABASE_MS = 60_000;
+
 /** To a database of Neon the schema goes over a WebSocket, where the runtime has one, and all else over HTTP, as everywhere. */
 async function openOwnersDriver(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<SqlDriver> {
-  const connectionString = directAddress(environment['STEPWELL_DATABASE_URL'] ?? '');
+  const url = environment['STEPWELL_DATABASE_URL'] ?? '';
+  if (!isAddress(url)) throw new Error(`STEPWELL_DATABASE_URL is not of the form ${EXPECTED_ADDRESS}`);
+  // Not through a pooler, where its address tells the other: a migration may take longer than it lends connections for.
+  const connectionString = directAddress(url);
   const set = environment['STEPWELL_DATABASE_DRIVER'];
   const name = driverNameOf(connectionString, set === 'neon' || set === 'pg' ? set : undefined);
   if (name === 'neon' && 'WebSocket' in globalThis) {
     const { createNeonDriver } = await import('../../src/adapters/postgres/drivers/neon.ts');
-    return createNeonDriver({ connectionString, clock: systemClock });
+    return createNeonDriver({
+      connectionString,
+      clock: systemClock,
+      waitForDatabaseMs: WAIT_FOR_DATABASE_MS,
+    });
   }
   const { createPgDriver } = await import('../../src/adapters/postgres/drivers/pg.ts');
-  return createPgDriver({ connectionString, poolSize: 1, sessionTimeouts: false });
-}
-
-/** Neon's pooler shares connections between transactions, which the lock of migrations does not survive. */
-function directAddress(connectionString: string): string {
-  if (!URL.canParse(connectionString)) throw new Error('STEPWELL_DATABASE_URL is no URL');
-  const url = new URL(connectionString);
-  if (url.hostname.endsWith('.neon.tech')) url.hostname = url.hostname.replace(/-pooler(?=[.])/, '');
-  return url.href;
+  const ca = environment['STEPWELL_DATABASE_CA'] ?? '';
+  return createPgDriver({
+    connectionString,
+    ...(environment['STEPWELL_DATABASE_POOLER'] === 'transaction' ? { pooler: 'transaction' } : {}),
+    ...(ca === '' ? {} : { ca }),
+    poolSize: 1,
+    waitForDatabaseMs: WAIT_FOR_DATABASE_MS,
+  });
 }
 
 function refuseUnpublished(sequences: readonly DraftOutcome[]): void {

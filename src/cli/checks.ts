@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { openDataFolder } from '../adapters/local/data-folder.ts';
 import { hasDatabase } from '../adapters/local/template.ts';
 import { listen } from '../adapters/node-server/listen.ts';
-import { createPgDriver } from '../adapters/postgres/drivers/pg.ts';
 import { SCHEMA_VERSION } from '../adapters/postgres/migrate.ts';
 import { createPostgresStore } from '../adapters/postgres/store.ts';
 import { systemClock } from '../adapters/system.ts';
 import { loadRegistry } from './load-registry.ts';
 import { packageFacts } from './package-facts.ts';
 import { describeDatabase } from './settings/database-target.ts';
+import { openServerDriver } from './server-driver.ts';
 import type { Settings } from './settings.ts';
 
 /** What `stepwell doctor` found out about one thing. */
@@ -51,7 +51,7 @@ export async function checkDatabase(settings: Settings): Promise<Check> {
     case 'folder':
       return await checkFolder(target.folder, detail);
     case 'server':
-      return await checkServer(target.url, detail);
+      return await checkServer(target.url, settings, detail);
     default:
       return target satisfies never;
   }
@@ -68,9 +68,9 @@ async function checkFolder(folder: string, shown: string): Promise<Check> {
   return { name, state: 'fine', detail: isThere ? shown : `${shown}, still empty`, next: null };
 }
 
-async function checkServer(url: string, shown: string): Promise<Check> {
+async function checkServer(url: string, settings: Settings, shown: string): Promise<Check> {
   const name = 'database';
-  const store = createPostgresStore(createPgDriver({ connectionString: url, poolSize: 1 }));
+  const store = createPostgresStore(openServerDriver(url, settings, 1));
   try {
     const { schemaVersion } = await store.ping();
     const detail = `${shown}, schema ${schemaVersion} of ${SCHEMA_VERSION}`;

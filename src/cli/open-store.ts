@@ -2,7 +2,6 @@ import type { Advice } from '../core/advice.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { openDataFolder } from '../adapters/local/data-folder.ts';
 import type { SqlDriver } from '../adapters/postgres/driver.ts';
-import { createPgDriver } from '../adapters/postgres/drivers/pg.ts';
 import { createPGliteDriver } from '../adapters/postgres/drivers/pglite.ts';
 import { migrate } from '../adapters/postgres/migrate.ts';
 import { createPostgresStore } from '../adapters/postgres/store.ts';
@@ -10,6 +9,7 @@ import { systemClock } from '../adapters/system.ts';
 import type { Store } from '../ports/store/store.ts';
 import { openDatabaseFolder, openDatabaseInMemory } from './embedded-database.ts';
 import { describeDatabase } from './settings/database-target.ts';
+import { openServerDriver } from './server-driver.ts';
 import type { Settings } from './settings.ts';
 
 export interface OpenStore {
@@ -73,7 +73,7 @@ async function openServerDatabase(
   settings: Settings,
   onProgress: OnProgress,
 ): Promise<Result<OpenStore, Advice>> {
-  const driver = createPgDriver({ connectionString: url, poolSize: settings.databaseMaxConnections });
+  const driver = openServerDriver(url, settings, settings.databaseMaxConnections);
   if (settings.runMigrations === true) {
     const migrated = await migrateServer(driver, settings, onProgress);
     if (!migrated.ok) {

@@ -29,6 +29,12 @@ export const settingsSchema = z.object({
   databaseMaxConnections: wholeNumber(1, 1000)
     .default(64)
     .describe('Size of the connection pool of a PostgreSQL server.'),
+  databasePooler: oneOf(['auto', 'transaction', 'none'])
+    .default('auto')
+    .describe('What stands before a PostgreSQL server. `auto`: what its address tells (docs/databases.md).'),
+  databaseCa: text('certificates in PEM form, or the path of such a file')
+    .optional()
+    .describe("Authorities that a PostgreSQL server's certificate is checked with. Default: those of Node."),
   runMigrations: yesOrNo()
     .optional()
     .describe('Apply missing migrations at start. Always on for embedded databases and in `dev`.'),

@@ -1,4 +1,6 @@
 import { StoreUnavailable } from '../../ports/store/store.ts';
+import type { Clock } from '../../ports/system.ts';
+import { hideSecrets, NotConnected } from './connection/not-connected.ts';
 
 /** What a statement may be given. Lists and objects travel as JSON text (`$1::jsonb`), which every driver treats alike. */
 export type SqlParam = string | number | boolean | null;
@@ -59,6 +61,17 @@ export class SqlError extends Error {
 }
 
 const TRIES_MAX = 4;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+
+export interface SqlDriverOptions {
+  readonly clock: Pick<Clock, 'after' | 'monotonicMs'>;
+  /**
+   * How long a call waits for a database that starts, wakes up or is full, in ms. Nothing has left this process meanwhile, so
+   * it costs nobody an attempt. 0: not at all.
+   */
+  readonly waitForDatabaseMs: number;
+}
 
 /**
  * Reads of the API go through indexes whatever the statistics of the hour say, as the hot functions do; a scan that is the only
@@ -74,15 +87,21 @@ export function asTenant(tenantId: string | null): SqlStatement {
   return { text: AS_TENANT, params, prepared: true };
 }
 
-/** Wraps a transport: counts round trips and repeats what the database itself undid (deadlock, serialization). */
-export function createSqlDriver(transport: SqlTransport): SqlDriver {
+/**
+ * Wraps a transport: counts round trips, repeats what the database itself undid (deadlock, serialization), and waits for
+ * one that is about to answer.
+ */
+export function createSqlDriver(transport: SqlTransport, options?: SqlDriverOptions): SqlDriver {
   let roundTrips = 0;
 
+  const sendOnce = (statements: readonly SqlStatement[]): Promise<readonly SqlRows[]> => {
+    roundTrips += 1;
+    return transport.send(statements);
+  };
   const send = async (statements: readonly SqlStatement[]): Promise<SqlRows> => {
     for (let attempt = 1; ; attempt += 1) {
-      roundTrips += 1;
       try {
-        return (await transport.send(statements)).at(-1) ?? [];
+        return (await onceConnected(() => sendOnce(statements), options)).at(-1) ?? [];
       } catch (error) {
         if (attempt >= TRIES_MAX || !wasUndone(error)) throw error;
       }
@@ -94,7 +113,7 @@ export function createSqlDriver(transport: SqlTransport): SqlDriver {
     tenantQuery: (tenantId, text, params) => send([asTenant(tenantId), { text, params, prepared: false }]),
     transact: send,
     async openSession() {
-      const session = await transport.openSession();
+      const session = await onceConnected(() => transport.openSession(), options);
       return {
         run(text) {
           roundTrips += 1;
@@ -108,6 +127,23 @@ export function createSqlDriver(transport: SqlTransport): SqlDriver {
   };
 }
 
+/** Calls again, with growing pauses, while the connection could not be made for a reason that passes. */
+async function onceConnected<T>(call: () => Promise<T>, options: SqlDriverOptions | undefined): Promise<T> {
+  const untilMs = options === undefined ? 0 : options.clock.monotonicMs() + options.waitForDatabaseMs;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await call();
+    } catch (error) {
+      const waits = error instanceof NotConnected && error.isPassing;
+      if (options === undefined || !waits || options.clock.monotonicMs() + pauseMs > untilMs) throw error;
+    }
+    const { clock } = options;
+    await new Promise<void>((resume) => {
+      clock.after(pauseMs, resume);
+    });
+  }
+}
+
 /** 40P01 deadlock, 40001 serialization: nothing was applied, the same bytes may be sent again. */
 function wasUndone(error: unknown): boolean {
   return error instanceof SqlError && (error.code === '40P01' || error.code === '40001');
@@ -115,17 +151,22 @@ function wasUndone(error: unknown): boolean {
 
 /** SQLSTATE classes that speak of the connection or the server's state rather than of the statement. */
 const UNAVAILABLE = /^(08|53|57|58|25006|25P03|55P03|40)/;
-/** After these the server may have committed before the connection was lost. */
-const UNKNOWN = /^(08(000|003|006|007)|57P0[1245])/;
+/** After these the server may have committed before the connection was lost; poolers say 08P01 of a server that broke off. */
+const UNKNOWN = /^(08|57P0[1245])/;
 
 /**
  * What a transport throws for a failed call: StoreUnavailable when the database was not reached or gave up, SqlError
- * when it answered with an error of the statement. `sent` tells whether the statement had left this process.
+ * when it answered with an error of the statement. `sent` tells whether the statement had left this process; `secrets` are
+ * left out of what a library tells.
  */
-export function toStoreError(error: unknown, sent: boolean): Error {
+export function toStoreError(error: unknown, sent: boolean, secrets: readonly string[] = []): Error {
   if (error instanceof StoreUnavailable || error instanceof SqlError) return error;
   const { code, constraint, message } = describeDatabaseError(error);
-  if (code === null) return new StoreUnavailable(message, { unknown: sent, cause: error });
+  if (code === null) {
+    const shown = hideSecrets(message, secrets);
+    // A cause is shown with its own text wherever an error is shown as a whole.
+    return new StoreUnavailable(shown, { unknown: sent, ...(shown === message ? { cause: error } : {}) });
+  }
   return new SqlError(message, { code, constraint, cause: error });
 }
 

@@ -1,8 +1,9 @@
-import { createPgDriver } from '../../adapters/postgres/drivers/pg.ts';
+import { directAddress } from '../../adapters/postgres/connection/address.ts';
 import { err, ok } from '../../core/result.ts';
 import { defineCliCommand } from '../command.ts';
 import { loadSettings } from '../load-settings.ts';
 import { migrateServer } from '../open-store.ts';
+import { openServerDriver } from '../server-driver.ts';
 import { describeDatabase } from '../settings/database-target.ts';
 
 /** For deployments: migrates a PostgreSQL server once; any number of callers at the same time do no harm. */
@@ -20,7 +21,7 @@ export default defineCliCommand({
         next: 'Set STEPWELL_DATABASE_URL to a PostgreSQL URL. Embedded databases migrate themselves at start.',
       });
     }
-    const driver = createPgDriver({ connectionString: settings.databaseUrl.url, sessionTimeouts: false });
+    const driver = openServerDriver(directAddress(settings.databaseUrl.url), settings, 1);
     const names = await migrateServer(driver, settings, () => {});
     await driver.close();
     if (!names.ok) return names;

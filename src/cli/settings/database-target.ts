@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isAddress } from '../../adapters/postgres/connection/address.ts';
 
 /** Where the data lives. */
 export type DatabaseTarget =
@@ -13,8 +14,7 @@ export function parseDatabaseUrl(text: string): DatabaseTarget | null {
     const folder = text.slice('pglite:'.length).trim();
     return folder === '' ? null : { kind: 'folder', folder };
   }
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return null;
-  return { kind: 'server', url: text };
+  return isAddress(text) ? { kind: 'server', url: text } : null;
 }
 
 /** For people: a folder as an absolute path, a server without user, password and query. */

@@ -1,6 +1,7 @@
 import { Client, neon } from '@neondatabase/serverless';
 import type { Clock } from '../../../ports/system.ts';
-import { StoreUnavailable } from '../../../ports/store/store.ts';
+import { EXPECTED_ADDRESS, parseAddress, secretsOf } from '../connection/address.ts';
+import { notConnected } from '../connection/not-connected.ts';
 import {
   type SqlDriver,
   type SqlRows,
@@ -14,9 +15,11 @@ import { lastRows } from '../rows.ts';
 export interface NeonDriverOptions {
   readonly connectionString: string;
   /** Cuts requests off that are not answered. */
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Pick<Clock, 'after' | 'monotonicMs'>;
   /** Default 15000; above the statement time-out of the role, so that the database gives up first. */
   readonly requestTimeoutMs?: number;
+  /** How long a call waits while nobody answers at all, milliseconds. Default 0. */
+  readonly waitForDatabaseMs?: number;
 }
 
 const REQUEST_TIMEOUT_MS = 15_000;
@@ -24,14 +27,21 @@ const REQUEST_TIMEOUT_MS = 15_000;
 /**
  * The driver for Neon over HTTP: each call is one request, several statements are one request and one transaction. No
  * connection is kept, so time-outs must belong to the login role. Only migrations need a session; they go over a
- * WebSocket, which the host must have (Node 22, Workers; Node 20 with `neonConfig.webSocketConstructor`).
+ * WebSocket, which the host must have (Node 22, Workers; Node 20 with `neonConfig.webSocketConstructor`). Throws when the
+ * address is none.
  */
 export function createNeonDriver(options: NeonDriverOptions): SqlDriver {
-  return createSqlDriver(createNeonTransport(options));
+  const { clock, waitForDatabaseMs = 0 } = options;
+  const url = parseAddress(options.connectionString);
+  // The library would show the whole text, and so the password, in its own error.
+  if (url === null) throw new Error(`STEPWELL_DATABASE_URL is not of the form ${EXPECTED_ADDRESS}`);
+  return createSqlDriver(createNeonTransport(url, options), { clock, waitForDatabaseMs });
 }
 
-function createNeonTransport(options: NeonDriverOptions): SqlTransport {
-  const sql = neon(options.connectionString, { arrayMode: true });
+function createNeonTransport(url: URL, options: NeonDriverOptions): SqlTransport {
+  // It travels in a header, which takes no characters beyond Latin: a refusal would show all of it.
+  const sql = neon(url.href, { arrayMode: true });
+  const secrets = secretsOf(url);
   const timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
 
   return {
@@ -49,12 +59,12 @@ function createNeonTransport(options: NeonDriverOptions): SqlTransport {
         const all: readonly SqlRows[] = await sql.transaction(queries, { arrayMode: true, fetchOptions });
         return all;
       } catch (error) {
-        throw toStoreError(error, !wasRefused(error));
+        throw wasRefused(error) ? notConnected(error, secrets) : toStoreError(error, true, secrets);
       } finally {
         stopTimer();
       }
     },
-    openSession: () => openNeonSession(options.connectionString),
+    openSession: () => openNeonSession(url.href, secrets),
     close: () => Promise.resolve(),
   };
 }
@@ -69,16 +79,13 @@ function wasRefused(error: unknown): boolean {
   return false;
 }
 
-async function openNeonSession(connectionString: string): Promise<SqlSession> {
+async function openNeonSession(connectionString: string, secrets: readonly string[]): Promise<SqlSession> {
   const client = new Client(connectionString);
   client.on('error', () => {});
   try {
     await client.connect();
   } catch (error) {
-    throw new StoreUnavailable('the database was not reached over a WebSocket', {
-      unknown: false,
-      cause: error,
-    });
+    throw notConnected(error, secrets);
   }
   return {
     async run(text) {
