@@ -111,7 +111,7 @@ function openInvocation(isolate: Isolate, env: WorkerEnv): Invocation {
   const { clock, log } = parts;
   const queue = createTurnQueue({ binding: env.STEPWELL_TURNS, clock, log });
   const engine = createFunctionEngine({ ...parts, queue }, isolate.engineSettings, memory);
-  const waker = env.STEPWELL_WAKER === undefined ? null : createObjectWaker(env.STEPWELL_WAKER);
+  const waker = env.STEPWELL_WAKER === undefined ? null : createObjectWaker(env.STEPWELL_WAKER, clock);
   const invocationMs = settings.STEPWELL_INVOCATION_SECS * 1000;
   const { leaseMs } = isolate.engineSettings;
   const guard =

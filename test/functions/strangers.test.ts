@@ -64,6 +64,7 @@ function onWorkers(): Host {
   };
   const env = {
     ...environment,
+    STEPWELL_VERSION: { id: 'v1', timestamp: '2026-11-30T09:00:00.000Z' },
     STEPWELL_TURNS: { sendBatch: () => Promise.resolve() },
     STEPWELL_WAKER: { idFromName: () => ({}), get: () => ({ fetch }) },
   };

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createScheduleWaker } from '../../src/adapters/scheduler/schedule-waker.ts';
+import { systemClock } from '../../src/adapters/system.ts';
 import { type Scheduler, startScheduler } from '../deploy/support/scheduler.ts';
 
 /** 2027-02-11T08:00:20Z. */
@@ -25,7 +26,7 @@ function waker(clock = { now: NOW }) {
     group: 'wakes',
     targetArn: 'arn:aws:lambda:us-east-1:000000000000:function:sweep',
     roleArn: 'arn:aws:iam::000000000000:role/wake',
-    clock: { nowMs: () => clock.now },
+    clock: { ...systemClock, nowMs: () => clock.now },
   });
 }
 

@@ -1,4 +1,6 @@
 import { encodeHintMessage } from '../../core/hint-message.ts';
+import { withinTime } from '../../core/within-time.ts';
+import { HOST_CALL_MS } from '../../ports/host-call.ts';
 import type { Hint } from '../../ports/hints.ts';
 import { HINT_DELAY_MAX_MS, type HintQueue } from '../../ports/queue.ts';
 import type { Clock, Log } from '../../ports/system.ts';
@@ -9,7 +11,7 @@ const BATCH_MAX = 100;
 
 export interface TurnQueueParts {
   readonly binding: QueueBinding;
-  readonly clock: Pick<Clock, 'soon'>;
+  readonly clock: Pick<Clock, 'soon' | 'after'>;
   readonly log: Log;
 }
 
@@ -24,7 +26,8 @@ export function createTurnQueue({ binding, clock, log }: TurnQueueParts): HintQu
     const all = [...sends.values()];
     for (let from = 0; from < all.length; from += BATCH_MAX) {
       try {
-        await binding.sendBatch(all.slice(from, from + BATCH_MAX));
+        const sent = binding.sendBatch(all.slice(from, from + BATCH_MAX));
+        await withinTime(clock.after, HOST_CALL_MS, sent);
       } catch (error) {
         log.warn('hints could not be sent', { count: all.length - from, error: String(error) });
         return;

@@ -1,11 +1,15 @@
+import { withinTime } from '../../core/within-time.ts';
+import { HOST_CALL_MS } from '../../ports/host-call.ts';
 import type { Clock } from '../../ports/system.ts';
 import type { Waker } from '../../ports/waker.ts';
 
 const MINUTE_MS = 60_000;
 /** A schedule for an instant that is over when it arrives never fires. */
 const AHEAD_MS = 5_000;
-const CONNECT_TIMEOUT_MS = 2_000;
-const REQUEST_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 1_000;
+/** Of one try. */
+const REQUEST_TIMEOUT_MS = 1_500;
+const TRIES_MAX = 3;
 /** A wake that fails is repeated while it is young; the safety sweep makes up for the rest. */
 const RETRIES = { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 300 };
 
@@ -16,13 +20,13 @@ export interface ScheduleWakerOptions {
   readonly targetArn: string;
   /** Lets schedules call it. */
   readonly roleArn: string;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Pick<Clock, 'nowMs' | 'after'>;
 }
 
 /**
  * Wakes by one-off schedules of EventBridge, each named by its minute: whoever wants a wake in a minute that has one is
  * content with it, and nothing is ever cancelled or postponed (RULINGS A33). Region and credentials are those of the AWS
- * environment; the client is loaded with the first wake. Rejects when a schedule could not be made.
+ * environment; the client is loaded with the first wake. Rejects when a schedule could not be made within 4 s, tries included.
  */
 export function createScheduleWaker(options: ScheduleWakerOptions): Waker {
   const open = onceLoaded();
@@ -51,7 +55,13 @@ function forgetOver(made: Set<number>, now: number): void {
 async function openClient() {
   const sdk = await import('@aws-sdk/client-scheduler');
   const client = new sdk.SchedulerClient({
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+    maxAttempts: TRIES_MAX,
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      // Otherwise the client says so in its log, and goes on waiting.
+      throwOnRequestTimeout: true,
+    },
   });
   return { sdk, client };
 }
@@ -67,7 +77,7 @@ function onceLoaded(): () => Promise<OpenClient> {
 }
 
 async function createSchedule(
-  { group, targetArn, roleArn }: ScheduleWakerOptions,
+  { group, targetArn, roleArn, clock }: ScheduleWakerOptions,
   { sdk, client }: OpenClient,
   minute: number,
 ): Promise<void> {
@@ -82,7 +92,9 @@ async function createSchedule(
     Target: { Arn: targetArn, RoleArn: roleArn, Input: '{}', RetryPolicy: RETRIES },
   });
   try {
-    await client.send(schedule);
+    const controller = new AbortController();
+    const sent = client.send(schedule, { abortSignal: controller.signal });
+    await withinTime(clock.after, HOST_CALL_MS, sent, () => controller.abort());
   } catch (error) {
     if (!(error instanceof sdk.ConflictException)) throw error;
   }

@@ -1,6 +1,8 @@
 import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
 import { sha256Hex } from '../../core/digest.ts';
 import { encodeHintMessage } from '../../core/hint-message.ts';
+import { HOST_CALL_MS } from '../../ports/host-call.ts';
+import { withinTime } from '../../core/within-time.ts';
 import type { Hint } from '../../ports/hints.ts';
 import { HINT_DELAY_MAX_MS, type HintQueue } from '../../ports/queue.ts';
 import type { Clock, Log } from '../../ports/system.ts';
@@ -9,14 +11,15 @@ import type { Clock, Log } from '../../ports/system.ts';
 const BATCH_MAX = 10;
 /** What SQS allows in a group id. */
 const GROUP_ID = /^[!-~]{1,128}$/;
-const CONNECT_TIMEOUT_MS = 2_000;
-/** A hint must not hold up the invocation that sends it: the sweep makes up for a lost one. */
-const REQUEST_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 1_000;
+/** Of one try. A hint must not hold up the invocation that sends it: the sweep makes up for a lost one. */
+const REQUEST_TIMEOUT_MS = 1_500;
+const TRIES_MAX = 3;
 
 export interface SqsQueueOptions {
   readonly queueUrl: string;
   readonly log: Log;
-  readonly clock: Pick<Clock, 'soon'>;
+  readonly clock: Pick<Clock, 'soon' | 'after'>;
 }
 
 /** Hints over a standard SQS queue. */
@@ -66,7 +69,13 @@ export function createSqsQueue(options: SqsQueueOptions): SqsQueue {
 async function openClient() {
   const sdk = await import('@aws-sdk/client-sqs');
   const client = new sdk.SQSClient({
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
+    maxAttempts: TRIES_MAX,
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      // Otherwise the client says so in its log, and goes on waiting.
+      throwOnRequestTimeout: true,
+    },
   });
   return { sdk, client };
 }
@@ -110,14 +119,15 @@ function groupOf(tenantId: string): string {
 }
 
 async function sendBatch(
-  { queueUrl, log }: SqsQueueOptions,
+  { queueUrl, log, clock }: SqsQueueOptions,
   open: () => Promise<OpenClient>,
   batch: readonly Omit<SendMessageBatchRequestEntry, 'Id'>[],
 ): Promise<void> {
   try {
     const { sdk, client } = await open();
     const Entries = batch.map((entry, index) => ({ ...entry, Id: String(index) }));
-    const { Failed } = await client.send(new sdk.SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
+    const command = new sdk.SendMessageBatchCommand({ QueueUrl: queueUrl, Entries });
+    const { Failed } = await bounded(clock, (options) => client.send(command, options));
     if (Failed !== undefined && Failed.length > 0) {
       log.warn('the queue refused hints', { count: Failed.length, code: Failed[0]?.Code });
     }
@@ -127,7 +137,7 @@ async function sendBatch(
 }
 
 async function makeVisible(
-  { queueUrl, log }: SqsQueueOptions,
+  { queueUrl, log, clock }: SqsQueueOptions,
   open: () => Promise<OpenClient>,
   batch: readonly string[],
 ): Promise<void> {
@@ -138,10 +148,21 @@ async function makeVisible(
       ReceiptHandle: handle,
       VisibilityTimeout: 0,
     }));
-    await client.send(new sdk.ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }));
+    const command = new sdk.ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries });
+    await bounded(clock, (options) => client.send(command, options));
   } catch (error) {
     log.warn('messages could not be given back at once', { count: batch.length, error: String(error) });
   }
+}
+
+/** One call with all its tries. */
+function bounded<T>(
+  clock: Pick<Clock, 'after'>,
+  send: (options: { readonly abortSignal: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const sent = send({ abortSignal: controller.signal });
+  return withinTime(clock.after, HOST_CALL_MS, sent, () => controller.abort());
 }
 
 function batches<T>(items: readonly T[]): readonly (readonly T[])[] {

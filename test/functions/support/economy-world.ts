@@ -29,7 +29,10 @@ export class EconomyWorld extends FunctionWorld {
     const clock = { nowMs: () => this.time.now };
     this.Waker = createWakerClass((env) => env['invocation'] as ReturnType<typeof invocation>, clock);
     this.guard = createWakeGuard({
-      waker: createObjectWaker({ idFromName: () => ({}), get: () => ({ fetch: (url) => this.ask(url) }) }),
+      waker: createObjectWaker(
+        { idFromName: () => ({}), get: () => ({ fetch: (url) => this.ask(url) }) },
+        { after: (delayMs, callback) => this.time.at(this.time.now + delayMs, callback) },
+      ),
       clock,
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
       invocationMs: LIMIT_MS,
