@@ -50,7 +50,7 @@ BEGIN
 END $do$`;
 
 /** A store over this driver, whose database has the test clock. Emptying it is cheaper than making a new one. */
-async function storeUnderTest(driver: SqlDriver): Promise<StoreUnderTest> {
+export async function storeUnderTest(driver: SqlDriver): Promise<StoreUnderTest> {
   const store = createPostgresStore(driver);
   const session = await driver.openSession();
   await session.run(MAKE_RESET);
