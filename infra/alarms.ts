@@ -1,10 +1,14 @@
-import type { Functions } from './functions.ts';
+import { type Functions, lambdasOf } from './functions.ts';
 import type { Parts } from './parts.ts';
 import type { Queues } from './queues.ts';
 import { sweepMinutes } from './sweep.ts';
 
 /** Runs that are due wait longer than this only when something is wrong or too small (reliability.md 5.4). */
 const OLDEST_DUE_MS = 5 * 60_000;
+/** A message that is received as often has failed twice; after the fifth time it goes to the dead letters. */
+const RETURNS = 3;
+/** Hints are delayed by up to 15 minutes, which may count. */
+const OLDEST_MESSAGE_SECONDS = 30 * 60;
 const MINUTE = 60;
 
 interface Watched {
@@ -13,52 +17,42 @@ interface Watched {
   readonly queues: Queues;
 }
 
-/** What a person has to be told: runs are late, nobody looks after them, messages were given up, functions fail. */
-export function createAlarms(watched: Watched): readonly aws.cloudwatch.MetricAlarm[] {
-  const { parts, functions, queues } = watched;
+type AlarmArgs = Omit<aws.cloudwatch.MetricAlarmArgs, 'comparisonOperator' | 'evaluationPeriods'> &
+  Partial<Pick<aws.cloudwatch.MetricAlarmArgs, 'comparisonOperator' | 'evaluationPeriods'>>;
+
+/** What a person has to be told: runs are late, nobody looks after them, messages come back or were given up, functions fail. */
+export function createAlarms(watched: Watched): void {
+  const { parts, functions } = watched;
   const actions = alarmActions(parts);
-  const alarm = (name: string, what: AlarmArgs): aws.cloudwatch.MetricAlarm =>
+  const lambdas = lambdasOf(functions);
+  const alarms: Record<string, AlarmArgs> = {
+    OldestDue: oldestDue(watched),
+    SweepMissing: sweepMissing(parts, lambdas.Sweep.name),
+    MessagesReturn: messagesReturn(watched),
+    ...ofQueues(watched.queues),
+    DeadLetters: {
+      alarmDescription:
+        'Queue messages failed again and again. Their runs are safe: the sweep finds them. See the log.',
+      ...ofLambda('Invocations', lambdas.DeadLetter.name),
+    },
+  };
+  for (const [name, { name: functionName }] of Object.entries(lambdas)) {
+    alarms[`${name}Errors`] = {
+      alarmDescription: `Invocations of the ${name} function end in errors or time-outs.`,
+      ...ofLambda('Errors', functionName),
+    };
+  }
+  for (const name of ['Api', 'Stream', 'Turn', 'Sweep'] as const) {
+    alarms[`${name}Throttles`] = throttles(name, lambdas[name].name);
+  }
+  for (const [name, what] of Object.entries(alarms)) {
     new aws.cloudwatch.MetricAlarm(
       `${parts.name}${name}`,
       { evaluationPeriods: 1, comparisonOperator: 'GreaterThanThreshold', alarmActions: actions, ...what },
       parts.opts,
     );
-  const named = {
-    Api: functions.api.nodes.function,
-    Stream: functions.stream.nodes.function,
-    Turn: functions.turn.nodes.function.nodes.function,
-    Sweep: functions.sweep.nodes.function,
-    DeadLetter: functions.deadLetter.nodes.function.nodes.function,
-  };
-  return [
-    alarm('OldestDue', oldestDue(watched)),
-    alarm('SweepMissing', sweepMissing(parts, named.Sweep.name)),
-    alarm('DeadLetters', {
-      alarmDescription:
-        'Queue messages failed again and again. Their runs are safe: the sweep finds them. See the log.',
-      ...ofLambda('Invocations', named.DeadLetter.name),
-    }),
-    alarm('DeadLettersLeft', {
-      alarmDescription: 'Messages stay in the dead-letter queue: the function that drains it does not.',
-      namespace: 'AWS/SQS',
-      metricName: 'ApproximateNumberOfMessagesVisible',
-      dimensions: { QueueName: queues.deadLetters.nodes.queue.name },
-      statistic: 'Minimum',
-      period: 15 * MINUTE,
-      threshold: 0,
-      treatMissingData: 'notBreaching',
-    }),
-    ...Object.entries(named).map(([name, { name: functionName }]) =>
-      alarm(`${name}Errors`, {
-        alarmDescription: `Invocations of the ${name} function end in errors or time-outs.`,
-        ...ofLambda('Errors', functionName),
-      }),
-    ),
-  ];
+  }
 }
-
-type AlarmArgs = Omit<aws.cloudwatch.MetricAlarmArgs, 'comparisonOperator' | 'evaluationPeriods'> &
-  Partial<Pick<aws.cloudwatch.MetricAlarmArgs, 'comparisonOperator' | 'evaluationPeriods'>>;
 
 /** More than none in five minutes. */
 function ofLambda(metricName: string, functionName: $util.Input<string>): AlarmArgs {
@@ -73,28 +67,95 @@ function ofLambda(metricName: string, functionName: $util.Input<string>): AlarmA
   };
 }
 
-/** The sweep says how late the oldest run is, and CloudWatch reads it from its log. */
-function oldestDue({ parts, functions }: Watched): AlarmArgs {
-  const metric = { namespace: `Stepwell/${$app.name}/${$app.stage}`, name: `${parts.name}OldestDueMs` };
-  new aws.cloudwatch.LogMetricFilter(
-    `${parts.name}OldestDueMs`,
-    {
-      logGroupName: functions.sweep.nodes.logGroup.apply((group) => group?.name ?? $util.output('')),
-      pattern: '{ $.oldest_due_ms = * }',
-      metricTransformation: { ...metric, value: '$.oldest_due_ms', unit: 'Milliseconds' },
+/** A turn that is turned away comes again by itself, so only what lasts is told. Callers of the API were told no. */
+function throttles(name: string, functionName: $util.Input<string>): AlarmArgs {
+  return {
+    alarmDescription: `The account has no room for the ${name} function: its concurrency is used up.`,
+    ...ofLambda('Throttles', functionName),
+    ...(name === 'Turn' ? { evaluationPeriods: 3 } : {}),
+  };
+}
+
+function ofQueues({ turns, deadLetters }: Queues): Record<string, AlarmArgs> {
+  return {
+    OldestMessage: {
+      alarmDescription: 'Messages wait for half an hour: nobody receives them, or there are far too many.',
+      namespace: 'AWS/SQS',
+      metricName: 'ApproximateAgeOfOldestMessage',
+      dimensions: { QueueName: turns.nodes.queue.name },
+      statistic: 'Maximum',
+      period: 5 * MINUTE,
+      threshold: OLDEST_MESSAGE_SECONDS,
+      treatMissingData: 'notBreaching',
     },
-    parts.opts,
-  );
+    DeadLettersLeft: {
+      alarmDescription: 'Messages stay in the dead-letter queue: the function that drains it does not.',
+      namespace: 'AWS/SQS',
+      metricName: 'ApproximateNumberOfMessagesVisible',
+      dimensions: { QueueName: deadLetters.nodes.queue.name },
+      statistic: 'Minimum',
+      period: 15 * MINUTE,
+      threshold: 0,
+      treatMissingData: 'notBreaching',
+    },
+  };
+}
+
+/**
+ * The sweep says how late the oldest run is before it claims anything. In economy mode one such look counts, because the
+ * next may be hours away.
+ */
+function oldestDue({ parts, functions }: Watched): AlarmArgs {
+  const group = functions.sweep.nodes.logGroup;
+  const logGroupName = group.apply((found) => found?.name ?? $util.output(''));
   return {
     alarmDescription: 'Runs that are due have not been looked at for more than five minutes.',
-    namespace: metric.namespace,
-    metricName: metric.name,
-    statistic: 'Maximum',
-    period: MINUTE,
-    evaluationPeriods: 2,
+    ...ofLog(parts, { name: 'OldestDueMs', logGroupName, field: 'oldest_due_ms', unit: 'Milliseconds' }),
+    ...(parts.args.mode === 'economy'
+      ? { period: 5 * MINUTE, evaluationPeriods: 1 }
+      : { period: MINUTE, evaluationPeriods: 2 }),
     threshold: OLDEST_DUE_MS,
-    treatMissingData: 'notBreaching',
   };
+}
+
+/**
+ * The turn function says which messages it has received before. The queue's own age of the oldest message leaves those out that
+ * come back again and again, and failures of single messages are no errors of the function.
+ */
+function messagesReturn({ parts, functions }: Watched): AlarmArgs {
+  const group = functions.turn.nodes.function.nodes.logGroup;
+  const logGroupName = group.apply((found) => found?.name ?? $util.output(''));
+  return {
+    alarmDescription: `Messages were received ${RETURNS} times: they fail, or time or room is short. See the log.`,
+    ...ofLog(parts, { name: 'ReceiveCount', logGroupName, field: 'receive_count', unit: 'Count' }),
+    period: 5 * MINUTE,
+    comparisonOperator: 'GreaterThanOrEqualToThreshold',
+    threshold: RETURNS,
+  };
+}
+
+interface Logged {
+  readonly name: string;
+  readonly logGroupName: $util.Input<string>;
+  /** Of the lines that say it. */
+  readonly field: string;
+  readonly unit: string;
+}
+
+/** What a function writes to its log, whatever the level, as a metric. */
+function ofLog({ name: prefix, opts }: Parts, { name, logGroupName, field, unit }: Logged) {
+  const metric = { namespace: `Stepwell/${$app.name}/${$app.stage}`, name: `${prefix}${name}` };
+  new aws.cloudwatch.LogMetricFilter(
+    metric.name,
+    {
+      logGroupName,
+      pattern: `{ $.${field} = * }`,
+      metricTransformation: { ...metric, value: `$.${field}`, unit },
+    },
+    opts,
+  );
+  const { namespace, name: metricName } = metric;
+  return { namespace, metricName, statistic: 'Maximum', treatMissingData: 'notBreaching' };
 }
 
 /** Its silence is what it is about, so missing data counts. */

@@ -23,9 +23,9 @@ export interface StepwellArgs {
   readonly stage?: Partial<StageSettings>;
   /** Further environment of all functions: settings (docs/settings.md) and what handlers need. */
   readonly environment?: Readonly<Record<string, $util.Input<string>>>;
-  /** Resources that handlers use; only the functions that run handlers are linked to them. */
+  /** Resources that handlers and sequences use: all functions that import either are linked to them. */
   readonly link?: sst.aws.FunctionArgs['link'];
-  /** What handlers may do on AWS; only the functions that run handlers may. */
+  /** What handlers may do on AWS; all functions that import handlers may. */
   readonly permissions?: readonly sst.aws.FunctionPermissionArgs[];
   /** Where the database can be reached, when it is not public. */
   readonly vpc?: sst.aws.FunctionArgs['vpc'];

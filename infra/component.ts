@@ -2,7 +2,7 @@ import { createAlarms } from './alarms.ts';
 import type { StepwellArgs, StepwellDatabase } from './args.ts';
 import { createDeployment } from './deployment.ts';
 import { writeEntries } from './entries.ts';
-import { allowLoop, createFunctions, type Functions } from './functions.ts';
+import { allowLoops, createFunctions, type Functions, lambdasOf } from './functions.ts';
 import type { Parts } from './parts.ts';
 import { createQueues, type Queues } from './queues.ts';
 import { stageSettings } from './stage.ts';
@@ -41,19 +41,12 @@ export class Stepwell extends $util.ComponentResource {
     const apiKey = args.apiKey ?? new sst.Secret(`${name}ApiKey`).value;
     const queues = createQueues(parts);
     const wakes = createWakes(parts);
-    const deployment = createDeployment(parts, ownerUrl);
+    const deployment = createDeployment(parts, { ownerUrl, databaseUrl });
     const functions = createFunctions(parts, { queues, deployment, wakes, databaseUrl, apiKey });
     wakes.allow(functions.sweep.arn);
     createSweepSchedule(parts, functions.sweep.arn);
-    allowLoop(`${name}TurnLoop`, functions.turn.nodes.function.name, parts);
-    allowLoop(`${name}DeadLetterLoop`, functions.deadLetter.nodes.function.name, parts);
-    deployment.publishAfter([
-      functions.api.name,
-      functions.stream.name,
-      functions.sweep.name,
-      functions.turn.nodes.function.name,
-      functions.deadLetter.nodes.function.name,
-    ]);
+    allowLoops(parts, functions);
+    deployment.publishAfter(Object.values(lambdasOf(functions)).map((lambda) => lambda.name));
     createAlarms({ parts, functions, queues });
     this.url = functions.api.url;
     this.streamUrl = functions.stream.url;

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { StepwellArgs } from './args.ts';
 import { baseFunction, type Parts } from './parts.ts';
 
 /** What a deployment does once: the schema before new code takes traffic, the sequences once it does. */
@@ -9,14 +11,22 @@ export interface Deployment {
   readonly functionNode: $util.Output<aws.lambda.Function>;
 }
 
+export interface Databases {
+  /** For migrations and sequences. */
+  readonly ownerUrl: $util.Input<string>;
+  /** For all functions that serve. */
+  readonly databaseUrl: $util.Input<string>;
+}
+
 /** Migrations that wait for a long one of another deployment, or build an index over large tables. */
 const TIME_LIMIT = '15 minutes';
 
 /**
- * One function of its own, which alone knows the owner of the schema. A deployment calls it whenever its code has changed,
- * and its code holds the migrations and the sequences. A call that fails fails the deployment.
+ * One function of its own, which alone knows the owner of the schema. A deployment calls it whenever something has changed
+ * that it depends on: its code, which holds the migrations and the sequences, or what it is told. A call that fails fails
+ * the deployment, and is made again by the next one.
  */
-export function createDeployment(parts: Parts, ownerUrl: $util.Input<string>): Deployment {
+export function createDeployment(parts: Parts, databases: Databases): Deployment {
   const { name, args, entries, opts } = parts;
   const deploy = new sst.aws.Function(
     `${name}Deploy`,
@@ -25,17 +35,20 @@ export function createDeployment(parts: Parts, ownerUrl: $util.Input<string>): D
       handler: entries.deploy,
       timeout: TIME_LIMIT,
       // Sequences may depend on what the user sets for all functions.
-      environment: { ...args.environment, STEPWELL_DATABASE_URL: ownerUrl },
+      environment: { ...args.environment, STEPWELL_DATABASE_URL: databases.ownerUrl },
     },
     opts,
   );
   const functionName = deploy.nodes.function.name;
   // Code is stored under the hash of its content.
   const code = deploy.nodes.function.s3Key.apply((key) => key ?? 'unknown');
+  const triggers = { code, settings: digestOf(args, databases) };
+  // Out of the state before it is called anew: one that has failed is called again then, also by a deployment that goes back.
+  const again = { ...opts, deleteBeforeReplace: true };
   const migration = new aws.lambda.Invocation(
     `${name}Migration`,
-    { functionName, input: JSON.stringify({ action: 'migrate' }), triggers: { code } },
-    opts,
+    { functionName, input: JSON.stringify({ action: 'migrate' }), triggers },
+    again,
   );
   return {
     migrated: $util.all([code, migration.result]).apply(([applied]) => applied),
@@ -47,9 +60,37 @@ export function createDeployment(parts: Parts, ownerUrl: $util.Input<string>): D
           functionName,
           // The names are only waited for: new sequences may need the new handlers.
           input: $util.all([...functionNames]).apply(() => JSON.stringify({ action: 'publish' })),
-          triggers: { code },
+          triggers,
         },
-        opts,
+        again,
       ),
   };
+}
+
+/**
+ * What the deploy function is told beside its code. Passwords are part of it, so it is kept as a digest only, and that as a
+ * secret: one could try what a short value might be.
+ */
+function digestOf(
+  { environment = {}, link, tenant = null }: StepwellArgs,
+  { ownerUrl, databaseUrl }: Databases,
+) {
+  const told = $util.all([$util.output(environment), linked(link), ownerUrl, databaseUrl]);
+  const digest = told.apply(([variables, links, ...urls]) => {
+    const sorted = Object.entries(variables).toSorted(([left], [right]) => (left < right ? -1 : 1));
+    return createHash('sha256')
+      .update(JSON.stringify([sorted, links, urls, tenant]))
+      .digest('hex');
+  });
+  return $util.secret(digest);
+}
+
+/** The properties of linked resources, as the functions see them. */
+function linked(link: StepwellArgs['link']): $util.Output<unknown> {
+  return $util.output(link ?? []).apply((resources: readonly unknown[]) =>
+    resources.map((resource) => {
+      const has = typeof resource === 'object' && resource !== null && 'getSSTLink' in resource;
+      return has && typeof resource.getSSTLink === 'function' ? resource.getSSTLink().properties : null;
+    }),
+  );
 }

@@ -1,6 +1,8 @@
 import type { Deployment } from './deployment.ts';
 import { baseFunction, ofLambdaOnly, type Parts, TIME_LIMIT_SECONDS } from './parts.ts';
+import { turnFunctionsMax } from './capacity.ts';
 import type { Queues } from './queues.ts';
+import { patienceOf } from './sweep.ts';
 import type { WakeAccess, Wakes } from './wakes.ts';
 
 export interface Surroundings {
@@ -34,6 +36,7 @@ export function createFunctions(parts: Parts, around: Surroundings): Functions {
   const sweep = createSweep(parts, around);
   const own = wakes.ofOthers(sweep.arn);
   const { deadLetters, turns } = queues;
+  const turnsMax = turnFunctionsMax(parts, around.databaseUrl);
   return {
     api: createHttp(parts, around, own, {
       name: 'Api',
@@ -48,20 +51,20 @@ export function createFunctions(parts: Parts, around: Surroundings): Functions {
       timeout: `${STREAM_LIMIT_SECONDS} seconds`,
     }),
     sweep,
-    turn: subscribe(parts, around, own, turns, entries.turn, stage.turnFunctionsMax),
+    turn: subscribe(parts, around, own, turns, entries.turn, turnsMax),
     deadLetter: subscribe(parts, around, own, deadLetters, entries.deadLetter, DEAD_LETTER_FUNCTIONS_MAX),
   };
 }
 
 function createSweep(parts: Parts, around: Surroundings): sst.aws.Function {
+  const { retries, ageSeconds } = patienceOf(parts);
   return new sst.aws.Function(
     `${parts.name}Sweep`,
     {
-      ...running(parts, serving(parts, around, around.wakes.ofSweep())),
+      ...serving(parts, around, around.wakes.ofSweep()),
       handler: parts.entries.sweep,
-      // A tick that failed is not worth much: the next one does the same (reliability.md 5.1).
-      retries: 0,
-      transform: { role: ofLambdaOnly, eventInvokeConfig: { maximumEventAgeInSeconds: 60 } },
+      retries,
+      transform: { role: ofLambdaOnly, eventInvokeConfig: { maximumEventAgeInSeconds: ageSeconds } },
       ...reserve(parts.stage.reserved?.sweep),
     },
     parts.opts,
@@ -98,10 +101,10 @@ function subscribe(
   own: WakeAccess,
   queue: sst.aws.Queue,
   handler: string,
-  maximumConcurrency: number,
+  maximumConcurrency: $util.Input<number>,
 ): Subscriber {
   return queue.subscribe(
-    { ...running(parts, serving(parts, around, own)), handler },
+    { ...serving(parts, around, own), handler },
     {
       batch: BATCH,
       transform: {
@@ -118,7 +121,10 @@ function reserve(reserved: number | undefined): Pick<sst.aws.FunctionArgs, 'conc
   return reserved === undefined ? {} : { concurrency: { reserved } };
 }
 
-/** Each may send hints, keep wakes in economy mode, and nothing else. */
+/**
+ * Each may send hints, keep wakes in economy mode, and what handlers need, for all import them: also the API checks the params
+ * of gates, plays pure steps of dry runs and calls escalations.
+ */
 function serving(
   parts: Parts,
   { queues, deployment, databaseUrl }: Surroundings,
@@ -140,23 +146,35 @@ function serving(
       ...own.environment,
       ...args.environment,
     },
-    permissions: [{ actions: ['sqs:SendMessage'], resources: [queues.turns.arn] }, ...own.permissions],
+    permissions: [
+      { actions: ['sqs:SendMessage'], resources: [queues.turns.arn] },
+      ...own.permissions,
+      ...(args.permissions ?? []),
+    ],
   } satisfies Partial<sst.aws.FunctionArgs>;
-}
-
-/** Handlers run in it: it may do what they need on top. */
-function running({ args }: Parts, serves: ReturnType<typeof serving>) {
-  return {
-    ...serves,
-    permissions: [...serves.permissions, ...(args.permissions ?? [])],
-    ...(args.link === undefined ? {} : { link: args.link }),
-  };
 }
 
 /**
  * AWS stops a function that calls itself by way of a queue after some 16 hops, which is what a run in small steps does.
- * The hop limit of the engine takes its place (RULINGS B7).
+ * The hop limit of the engine takes its place (RULINGS B7). Whoever sends hints may be part of such a loop.
  */
-export function allowLoop(name: string, functionName: $util.Input<string>, { opts }: Parts): void {
-  new aws.lambda.FunctionRecursionConfig(name, { functionName, recursiveLoop: 'Allow' }, opts);
+export function allowLoops({ name, opts }: Parts, functions: Functions): void {
+  for (const [role, { name: functionName }] of Object.entries(lambdasOf(functions))) {
+    new aws.lambda.FunctionRecursionConfig(
+      `${name}${role}Loop`,
+      { functionName, recursiveLoop: 'Allow' },
+      opts,
+    );
+  }
+}
+
+/** The functions that serve, by what they do. */
+export function lambdasOf({ api, stream, turn, sweep, deadLetter }: Functions) {
+  return {
+    Api: api.nodes.function,
+    Stream: stream.nodes.function,
+    Turn: turn.nodes.function.nodes.function,
+    Sweep: sweep.nodes.function,
+    DeadLetter: deadLetter.nodes.function.nodes.function,
+  };
 }

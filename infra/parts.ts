@@ -16,7 +16,7 @@ export interface Parts {
 export const TIME_LIMIT_SECONDS = 60;
 export const RECEIVES_MAX = 5;
 
-/** What all functions have in common: small ARM machines whose logs do not stay for ever. */
+/** What all functions have in common: small ARM machines whose logs do not stay for ever, with the resources that the user's modules name. */
 export function baseFunction({ args, stage }: Parts) {
   return {
     runtime: 'nodejs22.x',
@@ -27,6 +27,7 @@ export function baseFunction({ args, stage }: Parts) {
     // Chunks of their own are loaded when they are needed; pg looks for a native part that is not there.
     nodejs: { splitting: true, esbuild: { external: ['pg-native'] } },
     ...(args.vpc === undefined ? {} : { vpc: args.vpc }),
+    ...(args.link === undefined ? {} : { link: args.link }),
     transform: { role: ofLambdaOnly },
   } as const satisfies Partial<sst.aws.FunctionArgs>;
 }

@@ -3,6 +3,8 @@ import { type Parts, RECEIVES_MAX, TIME_LIMIT_SECONDS } from './parts.ts';
 const FORTNIGHT_SECONDS = 14 * 24 * 60 * 60;
 /** Six times the time limit, as AWS advises: less, and a message comes again while its batch is still worked on. */
 const VISIBILITY = `${TIME_LIMIT_SECONDS * 6} seconds` as const;
+/** At rest, with the key of the service: the default of AWS for new queues, which nobody shall take back. */
+const ENCRYPTED = { sqsManagedSseEnabled: true } as const;
 
 export interface Queues {
   readonly turns: sst.aws.Queue;
@@ -18,13 +20,17 @@ export function createQueues({ name, opts }: Parts): Queues {
     `${name}DeadLetters`,
     {
       visibilityTimeout: VISIBILITY,
-      transform: { queue: { messageRetentionSeconds: FORTNIGHT_SECONDS } },
+      transform: { queue: { ...ENCRYPTED, messageRetentionSeconds: FORTNIGHT_SECONDS } },
     },
     opts,
   );
   const turns = new sst.aws.Queue(
     `${name}Turns`,
-    { visibilityTimeout: VISIBILITY, dlq: { queue: deadLetters.arn, retry: RECEIVES_MAX } },
+    {
+      visibilityTimeout: VISIBILITY,
+      dlq: { queue: deadLetters.arn, retry: RECEIVES_MAX },
+      transform: { queue: ENCRYPTED },
+    },
     opts,
   );
   return { turns, deadLetters };

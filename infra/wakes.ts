@@ -1,4 +1,5 @@
 import type { Parts } from './parts.ts';
+import { trustOfSchedules } from './trust.ts';
 
 /** How functions keep the next wake outside the database (RULINGS A33); empty in steady mode. */
 export interface Wakes {
@@ -16,22 +17,24 @@ export interface WakeAccess {
 
 const NOTHING: WakeAccess = { environment: {}, permissions: [] };
 
+const TO_SCHEDULES = {
+  test: 'StringEquals',
+  variable: 'iam:PassedToService',
+  values: ['scheduler.amazonaws.com'],
+};
+
 export function createWakes({ name, args, opts }: Parts): Wakes {
   if (args.mode !== 'economy') {
     return { ofSweep: () => NOTHING, ofOthers: () => NOTHING, allow: () => undefined };
   }
   const group = new aws.scheduler.ScheduleGroup(`${name}Wakes`, {}, opts);
-  const role = new aws.iam.Role(
-    `${name}WakeRole`,
-    { assumeRolePolicy: aws.iam.assumeRolePolicyForPrincipal({ Service: 'scheduler.amazonaws.com' }) },
-    opts,
-  );
+  const role = new aws.iam.Role(`${name}WakeRole`, { assumeRolePolicy: trustOfSchedules(group.arn) }, opts);
   const schedules = group.arn.apply((arn) => `${arn.replace(':schedule-group/', ':schedule/')}/*`);
   const access: WakeAccess = {
     environment: { STEPWELL_WAKE_GROUP: group.name, STEPWELL_WAKE_ROLE_ARN: role.arn },
     permissions: [
       { actions: ['scheduler:CreateSchedule'], resources: [schedules] },
-      { actions: ['iam:PassRole'], resources: [role.arn] },
+      { actions: ['iam:PassRole'], resources: [role.arn], conditions: [TO_SCHEDULES] },
     ],
   };
   return {

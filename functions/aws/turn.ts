@@ -1,5 +1,6 @@
 import type { AwsHost } from './compose.ts';
 import type { OwnAddress } from './economy.ts';
+import { tellReturned } from './returned-messages.ts';
 import { failuresOf, type Remaining, runRecords, type SqsBatchResponse, type SqsEvent } from './records.ts';
 
 /**
@@ -10,7 +11,9 @@ export function createTurnHandler(
   host: AwsHost,
 ): (event: SqsEvent, context: Remaining & OwnAddress) => Promise<SqsBatchResponse> {
   return async (event, context) => {
-    const records = await runRecords(await host(), event, context);
+    const parts = await host();
+    tellReturned(parts.watched, event.Records);
+    const records = await runRecords(parts, event, context);
     return failuresOf(records.filter(({ outcome }) => outcome !== 'done'));
   };
 }

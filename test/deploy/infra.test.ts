@@ -1,10 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type Evaluated, evaluate } from './support/evaluate.ts';
-import { functionOf, only } from './support/resources.ts';
+import { triggersOf } from './support/deployment-rules.ts';
+import { allowedTo, functionOf, only, SERVING } from './support/resources.ts';
 import { RULES } from './support/rules.ts';
 
-const SECRETS = { StepwellDatabaseUrl: 'postgres://app@db.example.com/app', StepwellApiKey: 'root-key' };
+const SECRETS = {
+  StepwellDatabaseUrl: 'postgres://app:word@ep-1-pooler.eu.aws.neon.tech/app',
+  StepwellApiKey: 'root-key',
+};
 const ECONOMY = {
   file: 'sst.config.ts',
   find: "new Stepwell('Stepwell', {",
@@ -12,23 +16,63 @@ const ECONOMY = {
 };
 const STAGES = ['test', 'production', 'economy'] as const;
 
+/** Arguments of other installations, by what is other than in the one of production. */
+const { StepwellDatabaseUrl: FIRST_URL } = SECRETS;
+const OTHER_URL = 'postgres://app:other@db.example.com/app';
+const linked = (url: string) =>
+  `link: [new sst.Linkable('Payments', {
+    properties: { url: '${url}' },
+    include: [sst.aws.permission({ actions: ['sns:Publish'], resources: ['arn:aws:sns:us-east-1:0:topic'] })],
+  })]`;
+const CHANGES = {
+  'a variable': "environment: { GREETING: 'one' }",
+  'the value of a variable': "environment: { GREETING: 'two' }",
+  'the tenant': "tenant: 'other'",
+  'a linked resource': linked('https://one.example.com'),
+  'what a linked resource says': linked('https://two.example.com'),
+  'the owner': `database: { url: '${FIRST_URL}', ownerUrl: '${OTHER_URL}' }`,
+  'the database': `database: { url: '${OTHER_URL}', ownerUrl: '${FIRST_URL}' }`,
+  'the size': `database: { url: '${OTHER_URL}' }, stage: { turnFunctionsMax: 60 }`,
+  'the driver': `database: { url: '${OTHER_URL}', driver: 'neon' }`,
+} as const;
+type Change = keyof typeof CHANGES;
+const CHANGE_NAMES = Object.keys(CHANGES);
+const withArguments = (text: string) => ({
+  file: 'sst.config.ts',
+  find: "new Stepwell('Stepwell', {",
+  replace: `new Stepwell('Stepwell', { ${text},`,
+});
+
 let stages: Readonly<Record<(typeof STAGES)[number], Evaluated>>;
+let changed: ReadonlyMap<string, Evaluated>;
 let mistaken: readonly Evaluated[];
 
 beforeAll(async () => {
-  const [test, production, economy, ...planted] = await evaluate({
+  const [test, production, economy, ...others] = await evaluate({
     secrets: SECRETS,
     variants: [
       { stage: 'test' },
       { stage: 'production' },
       { stage: 'economy', edits: [ECONOMY] },
+      ...Object.values(CHANGES).map((text) => ({ stage: 'production', edits: [withArguments(text)] })),
       ...RULES.map(({ mistake }) => ({ stage: 'production', edits: [mistake] })),
     ],
   });
   if (test === undefined || production === undefined || economy === undefined) throw new Error('no answer');
   stages = { test, production, economy };
-  mistaken = planted;
+  changed = new Map(CHANGE_NAMES.flatMap((name, index) => pair(name, others[index])));
+  mistaken = others.slice(CHANGE_NAMES.length);
 });
+
+function pair(name: string, evaluated: Evaluated | undefined): readonly (readonly [string, Evaluated])[] {
+  return evaluated === undefined ? [] : [[name, evaluated]];
+}
+
+function after(change: Change): Evaluated {
+  const evaluated = changed.get(change);
+  if (evaluated === undefined) throw new Error(`${change} was not evaluated`);
+  return evaluated;
+}
 
 describe.each(STAGES)('stage %s of our own deployment', (stage) => {
   it.each(RULES.map(({ name, holds }) => [name, holds] as const))('%s', (_, holds) => {
@@ -45,6 +89,38 @@ describe('a planted mistake', () => {
       expect(() => holds(evaluated)).toThrow(/expected|fit/);
     },
   );
+});
+
+describe('migrations and publishing', () => {
+  it('are done again after each change of what they are told, and only then', () => {
+    const told = ['a variable', 'the value of a variable', 'the tenant', 'a linked resource'] as const;
+    const others = ['what a linked resource says', 'the owner', 'the database'] as const;
+    const digests = [stages.production, ...[...told, ...others].map(after)].map(
+      (evaluated) => triggersOf(evaluated, 'Migration').settings,
+    );
+    expect(new Set(digests).size).toBe(digests.length);
+    expect(triggersOf(stages.test, 'Migration')).toEqual(triggersOf(stages.production, 'Migration'));
+  });
+});
+
+describe('resources that the user links', () => {
+  it('are linked to every function that imports the modules of the user', () => {
+    for (const name of [...SERVING, 'Deploy'] as const) {
+      expect(allowedTo(after('a linked resource'), name)).toContain('sns:Publish on topic');
+      expect(allowedTo(stages.production, name)).not.toContain('sns:Publish on topic');
+    }
+  });
+});
+
+describe('turn functions at once', () => {
+  it('are half as many where each holds a connection to the database, unless the user says how many', () => {
+    const most = (evaluated: Evaluated) =>
+      only(evaluated, 'aws:lambda/eventSourceMapping:EventSourceMapping', /Turns/).inputs['scalingConfig'];
+    expect(most(stages.production)).toEqual({ maximumConcurrency: 40 });
+    expect(most(after('the database'))).toEqual({ maximumConcurrency: 20 });
+    expect(most(after('the driver'))).toEqual({ maximumConcurrency: 40 });
+    expect(most(after('the size'))).toEqual({ maximumConcurrency: 60 });
+  });
 });
 
 describe('economy mode', () => {
@@ -73,7 +149,7 @@ describe('economy mode', () => {
     const topic = only(stages.economy, 'aws:sns/topicSubscription:TopicSubscription').inputs;
     expect(topic).toMatchObject({ protocol: 'email', endpoint: 'a@example.com' });
     const alarms = stages.economy.resources.filter(({ type }) => type.endsWith(':MetricAlarm'));
-    expect(alarms).toHaveLength(9);
+    expect(alarms).toHaveLength(15);
     expect(
       new Set(alarms.flatMap(({ inputs }) => z.array(z.string()).parse(inputs['alarmActions']))),
     ).toEqual(new Set([topic['topic']]));

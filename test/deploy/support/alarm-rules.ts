@@ -1,27 +1,82 @@
 import { expect } from 'vitest';
+import type { Evaluated } from './evaluate.ts';
 import { functionOf, only, SERVING } from './resources.ts';
 import { edit, type Rule } from './rule.ts';
 
 const QUEUE = 'aws:sqs/queue:Queue';
 const ALARM = 'aws:cloudwatch/metricAlarm:MetricAlarm';
 
+/** The alarm reads what a function writes to its log under this name. */
+function readsLog(evaluated: Evaluated, alarm: RegExp, field: string, functionName: RegExp): void {
+  const { inputs } = only(evaluated, ALARM, alarm);
+  const filter = evaluated.resources.find(
+    ({ type, inputs: { pattern } }) =>
+      type === 'aws:cloudwatch/logMetricFilter:LogMetricFilter' && pattern === `{ $.${field} = * }`,
+  );
+  expect(filter?.inputs).toMatchObject({
+    logGroupName: expect.stringMatching(functionName),
+    metricTransformation: {
+      name: inputs['metricName'],
+      namespace: inputs['namespace'],
+      value: `$.${field}`,
+    },
+  });
+}
+
 export const ALARMS: readonly Rule[] = [
   {
-    name: 'an alarm goes off when runs are late',
+    name: 'an alarm goes off when runs are late, in economy mode at the first look that says so',
     holds: (evaluated) => {
-      const { inputs } = only(evaluated, ALARM, /OldestDue$/);
-      const filter = only(evaluated, 'aws:cloudwatch/logMetricFilter:LogMetricFilter').inputs;
-      expect(inputs).toMatchObject({ threshold: 300_000, comparisonOperator: 'GreaterThanThreshold' });
-      expect(filter).toMatchObject({
-        logGroupName: expect.stringContaining('Sweep'),
-        metricTransformation: {
-          name: inputs['metricName'],
-          namespace: inputs['namespace'],
-          value: '$.oldest_due_ms',
-        },
+      const isEconomy = evaluated.resources.some(({ type }) => type.endsWith(':ScheduleGroup'));
+      expect(only(evaluated, ALARM, /OldestDue$/).inputs).toMatchObject({
+        threshold: 300_000,
+        comparisonOperator: 'GreaterThanThreshold',
+        statistic: 'Maximum',
+        evaluationPeriods: isEconomy ? 1 : 2,
+      });
+      readsLog(evaluated, /OldestDue$/, 'oldest_due_ms', /Sweep/);
+    },
+    mistake: edit('infra/alarms.ts', 'value: `$.${field}`', "value: '1'"),
+  },
+  {
+    name: 'an alarm goes off when messages come back, before they are given up',
+    holds: (evaluated) => {
+      const { inputs } = only(evaluated, ALARM, /MessagesReturn$/);
+      expect(inputs).toMatchObject({
+        threshold: 3,
+        comparisonOperator: 'GreaterThanOrEqualToThreshold',
+        statistic: 'Maximum',
+      });
+      readsLog(evaluated, /MessagesReturn$/, 'receive_count', /TurnsSubscriber/);
+    },
+    mistake: edit('infra/alarms.ts', 'const RETURNS = 3', 'const RETURNS = 6'),
+  },
+  {
+    name: 'an alarm goes off when messages are not received, later than any delay',
+    holds: (evaluated) => {
+      const { name } = only(evaluated, QUEUE, /TurnsQueue$/).inputs;
+      expect(only(evaluated, ALARM, /OldestMessage$/).inputs).toMatchObject({
+        metricName: 'ApproximateAgeOfOldestMessage',
+        dimensions: { QueueName: name },
+        statistic: 'Maximum',
+        threshold: 1800,
       });
     },
-    mistake: edit('infra/alarms.ts', "value: '$.oldest_due_ms'", "value: '1'"),
+    mistake: edit('infra/alarms.ts', '30 * 60', '10 * 60'),
+  },
+  {
+    name: 'an alarm goes off when there is no room for a function; for turns when that lasts',
+    holds: (evaluated) => {
+      for (const name of ['Api', 'Stream', 'Turn', 'Sweep'] as const) {
+        expect(only(evaluated, ALARM, new RegExp(`${name}Throttles$`)).inputs).toMatchObject({
+          metricName: 'Throttles',
+          dimensions: { FunctionName: functionOf(evaluated, name).name },
+          threshold: 0,
+          evaluationPeriods: name === 'Turn' ? 3 : 1,
+        });
+      }
+    },
+    mistake: edit('infra/alarms.ts', "['Api', 'Stream', 'Turn', 'Sweep']", "['Api']"),
   },
   {
     name: 'an alarm goes off when the sweep does not come',
@@ -51,8 +106,8 @@ export const ALARMS: readonly Rule[] = [
     },
     mistake: edit(
       'infra/alarms.ts',
-      "ofLambda('Invocations', named.DeadLetter.name)",
-      "ofLambda('Invocations', named.Turn.name)",
+      "ofLambda('Invocations', lambdas.DeadLetter.name)",
+      "ofLambda('Invocations', lambdas.Turn.name)",
     ),
   },
   {

@@ -97,9 +97,22 @@ function plain(value) {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
 }
 
+/** Paths of the inputs that are secret: all else stands in the state as it is. */
+function secretPaths(value, path = '') {
+  if (value === null || typeof value !== 'object') return [];
+  if (SECRET in value) return [path];
+  return Object.entries(value).flatMap(([key, item]) =>
+    secretPaths(item, path === '' ? key : `${path}.${key}`),
+  );
+}
+
 let resources = [];
+/** Options by the name of the resource, which mocks are not told. */
+const optionsOf = new Map();
+globalThis.noteOptions = ({ name, opts }) => void optionsOf.set(name, opts);
 function newResource({ type, name, inputs, id }) {
-  resources.push({ type, name, inputs: plain(inputs) });
+  const { deleteBeforeReplace = false } = optionsOf.get(name) ?? {};
+  resources.push({ type, name, inputs: plain(inputs), secrets: secretPaths(inputs), deleteBeforeReplace });
   const service = (type.split(':')[1] ?? '').split('/')[0];
   const arn =
     type === 'aws:scheduler/scheduleGroup:ScheduleGroup'
@@ -188,6 +201,7 @@ async function appOf(stage, edits) {
 
 async function evaluate({ stage, edits = [] }, index) {
   resources = [];
+  optionsOf.clear();
   current = index;
   const app = await appOf(stage, edits);
   await pulumi.runtime.setMocks({ newResource, call }, app.name, stage, false);
@@ -200,7 +214,7 @@ async function evaluate({ stage, edits = [] }, index) {
   };
   await esbuild.build({
     stdin: {
-      contents: `import { run } from '${platform}/src/auto/run.ts';\nimport config from '${root}/sst.config.ts';\nimport { runtime } from '@pulumi/pulumi';\nexport default await runtime.runInPulumiStack(() => run(config.run));\n`,
+      contents: `import { run } from '${platform}/src/auto/run.ts';\nimport config from '${root}/sst.config.ts';\nimport { runtime } from '@pulumi/pulumi';\nexport default await runtime.runInPulumiStack(() => {\n  runtime.registerStackTransformation(globalThis.noteOptions);\n  return run(config.run);\n});\n`,
       resolveDir: root,
       loader: 'ts',
     },

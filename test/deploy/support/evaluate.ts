@@ -8,6 +8,10 @@ export interface Resource {
   readonly type: string;
   readonly name: string;
   readonly inputs: Readonly<Record<string, z.core.util.JSONType>>;
+  /** Paths of the inputs that the state keeps encrypted. */
+  readonly secrets: readonly string[];
+  /** It leaves the state before another takes its place. */
+  readonly deleteBeforeReplace: boolean;
 }
 
 /** A change of a source, as a mistake would make it. `file` is relative to the root of the project. */
@@ -47,7 +51,13 @@ const Answer = z.object({
         app: z.record(z.string(), z.unknown()),
         outputs: z.record(z.string(), z.unknown()),
         resources: z.array(
-          z.object({ type: z.string(), name: z.string(), inputs: z.record(z.string(), z.json()) }),
+          z.object({
+            type: z.string(),
+            name: z.string(),
+            inputs: z.record(z.string(), z.json()),
+            secrets: z.array(z.string()),
+            deleteBeforeReplace: z.boolean(),
+          }),
         ),
       }),
       z.object({ ok: z.literal(false), error: z.string() }),

@@ -57,19 +57,23 @@ const Policy = z.object({
       effect: z.string().optional(),
       actions: z.array(z.string()),
       resources: z.array(z.string()).optional(),
+      conditions: z.array(z.object({ variable: z.string(), values: z.array(z.string()) })).optional(),
       principals: z.array(z.object({ type: z.string(), identifiers: z.array(z.string()) })).optional(),
     }),
   ),
 });
 
-/** What the role of a function allows: `action on resource`, sorted. Managed policies stand under their names. */
+/** What the role of a function allows: `action on resource (if …)`, sorted. Managed policies stand under their names. */
 export function allowedTo(evaluated: Evaluated, name: FunctionName): readonly string[] {
   const { inputs } = roleOf(evaluated, name);
   const inline = z.array(z.object({ policy: z.string() })).parse(inputs['inlinePolicies'] ?? []);
   const statements = inline.flatMap(({ policy }) => Policy.parse(JSON.parse(policy)).Statement);
-  const own = statements.flatMap(({ actions, resources = [] }) =>
-    actions.flatMap((action) => resources.map((resource) => `${action} on ${resource.split(':').at(-1)}`)),
-  );
+  const own = statements.flatMap(({ actions, resources = [], conditions = [] }) => {
+    const when = conditions.map(({ variable, values }) => ` if ${variable} is ${values.join()}`).join('');
+    return actions.flatMap((action) =>
+      resources.map((resource) => `${action} on ${resource.split(':').at(-1)}${when}`),
+    );
+  });
   const managed = z.array(z.string()).parse(inputs['managedPolicyArns']);
   return [...own, ...managed.map((arn) => arn.split('/').at(-1) ?? arn)].toSorted();
 }

@@ -1,9 +1,11 @@
 import { expect } from 'vitest';
 import * as z from 'zod';
 import { ALARMS, STAGES } from './alarm-rules.ts';
+import { DEPLOYMENT } from './deployment-rules.ts';
 import type { Evaluated } from './evaluate.ts';
 import { allowedTo, functionOf, only, SERVING, trusted } from './resources.ts';
 import { edit, type Rule } from './rule.ts';
+import { SCHEDULES } from './schedule-rules.ts';
 
 const QUEUE = 'aws:sqs/queue:Queue';
 const MAPPING = 'aws:lambda/eventSourceMapping:EventSourceMapping';
@@ -37,6 +39,14 @@ const QUEUES: readonly Rule[] = [
     mistake: edit('infra/queues.ts', 'messageRetentionSeconds', 'delaySeconds'),
   },
   {
+    name: 'messages are encrypted at rest',
+    holds: (evaluated) => {
+      for (const queue of [/TurnsQueue$/, /DeadLettersQueue$/])
+        expect(only(evaluated, QUEUE, queue).inputs['sqsManagedSseEnabled']).toBe(true);
+    },
+    mistake: edit('infra/queues.ts', 'transform: { queue: ENCRYPTED },', ''),
+  },
+  {
     name: 'a batch is answered message by message',
     holds: (evaluated) => {
       for (const queue of [/Turns/, /DeadLetters/]) {
@@ -58,7 +68,7 @@ const QUEUES: readonly Rule[] = [
   {
     name: 'functions that call themselves through the queue are not stopped',
     holds: (evaluated) => {
-      for (const name of ['Turn', 'DeadLetter'] as const) {
+      for (const name of SERVING) {
         const { inputs } = only(
           evaluated,
           'aws:lambda/functionRecursionConfig:FunctionRecursionConfig',
@@ -90,15 +100,12 @@ const FUNCTIONS: readonly Rule[] = [
     mistake: edit('infra/parts.ts', "architecture: 'arm64'", "architecture: 'x86_64'"),
   },
   {
-    name: 'in production the API, its streams and the sweep have concurrency of their own',
+    name: 'no function takes concurrency that a new account does not have',
     holds: (evaluated) => {
-      const isProduction = evaluated.app['stage'] === 'production';
       const reserved = SERVING.map((name) => functionOf(evaluated, name).reservedConcurrentExecutions);
-      expect(reserved).toEqual(
-        isProduction ? [100, 20, undefined, 2, undefined] : SERVING.map(() => undefined),
-      );
+      expect(reserved).toEqual(SERVING.map(() => undefined));
     },
-    mistake: edit('infra/stage.ts', 'reserved: { api: 100, stream: 20, sweep: 2 }', 'reserved: null'),
+    mistake: edit('infra/stage.ts', 'reserved: null', 'reserved: { api: 100, stream: 20, sweep: 2 }'),
   },
   {
     name: 'functions may send hints, write their log, and no more',
@@ -107,7 +114,10 @@ const FUNCTIONS: readonly Rule[] = [
       const wakes =
         functionOf(evaluated, 'Api').environment.variables['STEPWELL_WAKE_GROUP'] === undefined
           ? []
-          : ['iam:PassRole on StepwellWakeRole', 'scheduler:CreateSchedule on schedule/StepwellWakes/*'];
+          : [
+              'iam:PassRole on StepwellWakeRole if iam:PassedToService is scheduler.amazonaws.com',
+              'scheduler:CreateSchedule on schedule/StepwellWakes/*',
+            ];
       const receive = [
         'ChangeMessageVisibility',
         'DeleteMessage',
@@ -181,50 +191,11 @@ const FUNCTIONS: readonly Rule[] = [
   },
 ];
 
-const TIME: readonly Rule[] = [
-  {
-    name: 'the sweep comes each minute; a tick that failed is repeated once, and only while it is young',
-    holds: (evaluated) => {
-      const { inputs } = only(evaluated, 'aws:scheduler/schedule:Schedule');
-      const isEconomy = evaluated.resources.some(({ type }) => type.endsWith(':ScheduleGroup'));
-      expect(inputs['scheduleExpression']).toBe(isEconomy ? 'rate(360 minutes)' : 'rate(1 minute)');
-      expect(inputs['target']).toMatchObject({
-        arn: expect.stringMatching(/SweepFunction$/),
-        retryPolicy: { maximumRetryAttempts: 1, maximumEventAgeInSeconds: 60 },
-      });
-      expect(
-        only(evaluated, 'aws:lambda/functionEventInvokeConfig:FunctionEventInvokeConfig').inputs,
-      ).toMatchObject({
-        maximumRetryAttempts: 0,
-        maximumEventAgeInSeconds: 60,
-      });
-    },
-    mistake: edit('infra/sweep.ts', 'EVENT_AGE_SECONDS = 60', 'EVENT_AGE_SECONDS = 86_400'),
-  },
-  {
-    name: 'migrations are run once, before any function that serves is changed',
-    holds: (evaluated) => {
-      const migration = only(evaluated, 'aws:lambda/invocation:Invocation', /Migration$/);
-      expect(migration.inputs['input']).toBe('{"action":"migrate"}');
-      const { code } = z.object({ code: z.string() }).parse(migration.inputs['triggers']);
-      for (const name of SERVING) {
-        const { order, environment } = functionOf(evaluated, name);
-        expect(environment.variables['STEPWELL_MIGRATED_BY']).toBe(code);
-        expect(order).toBeGreaterThan(evaluated.resources.indexOf(migration));
-      }
-    },
-    mistake: edit('infra/functions.ts', '      STEPWELL_MIGRATED_BY: deployment.migrated,\n', ''),
-  },
-  {
-    name: 'sequences are published once all functions are there',
-    holds: (evaluated) => {
-      const publishing = only(evaluated, 'aws:lambda/invocation:Invocation', /Publishing$/);
-      expect(publishing.inputs['input']).toBe('{"action":"publish"}');
-      const functions = SERVING.map((name) => functionOf(evaluated, name).order);
-      expect(evaluated.resources.indexOf(publishing)).toBeGreaterThan(Math.max(...functions));
-    },
-    mistake: edit('infra/deployment.ts', '$util.all([...functionNames])', '$util.all([])'),
-  },
+export const RULES: readonly Rule[] = [
+  ...QUEUES,
+  ...FUNCTIONS,
+  ...DEPLOYMENT,
+  ...SCHEDULES,
+  ...ALARMS,
+  ...STAGES,
 ];
-
-export const RULES: readonly Rule[] = [...QUEUES, ...FUNCTIONS, ...TIME, ...ALARMS, ...STAGES];

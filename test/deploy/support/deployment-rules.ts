@@ -1,0 +1,63 @@
+import { expect } from 'vitest';
+import * as z from 'zod';
+import type { Evaluated, Resource } from './evaluate.ts';
+import { functionOf, only, SERVING } from './resources.ts';
+import { edit, type Rule } from './rule.ts';
+
+const call = (evaluated: Evaluated, name: 'Migration' | 'Publishing'): Resource =>
+  only(evaluated, 'aws:lambda/invocation:Invocation', new RegExp(`${name}$`));
+
+const Triggers = z.object({ code: z.string(), settings: z.string() });
+
+/** What has a deployment call its function again. */
+export function triggersOf(evaluated: Evaluated, name: 'Migration' | 'Publishing'): z.infer<typeof Triggers> {
+  return Triggers.parse(call(evaluated, name).inputs['triggers']);
+}
+
+/** What a deployment does once. */
+export const DEPLOYMENT: readonly Rule[] = [
+  {
+    name: 'migrations are run once, before any function that serves is changed',
+    holds: (evaluated) => {
+      const migration = call(evaluated, 'Migration');
+      expect(migration.inputs['input']).toBe('{"action":"migrate"}');
+      const { code } = triggersOf(evaluated, 'Migration');
+      for (const name of SERVING) {
+        const { order, environment } = functionOf(evaluated, name);
+        expect(environment.variables['STEPWELL_MIGRATED_BY']).toBe(code);
+        expect(order).toBeGreaterThan(evaluated.resources.indexOf(migration));
+      }
+    },
+    mistake: edit('infra/functions.ts', '      STEPWELL_MIGRATED_BY: deployment.migrated,\n', ''),
+  },
+  {
+    name: 'sequences are published once all functions are there',
+    holds: (evaluated) => {
+      const publishing = call(evaluated, 'Publishing');
+      expect(publishing.inputs['input']).toBe('{"action":"publish"}');
+      const functions = SERVING.map((name) => functionOf(evaluated, name).order);
+      expect(evaluated.resources.indexOf(publishing)).toBeGreaterThan(Math.max(...functions));
+    },
+    mistake: edit('infra/deployment.ts', '$util.all([...functionNames])', '$util.all([])'),
+  },
+  {
+    name: 'both are done again when what they are told has changed, which the state does not show',
+    holds: (evaluated) => {
+      for (const name of ['Migration', 'Publishing'] as const) {
+        const { settings } = triggersOf(evaluated, name);
+        expect(settings).toMatch(/^[0-9a-f]{64}$/);
+        expect(call(evaluated, name).secrets).toContain('triggers');
+      }
+      expect(triggersOf(evaluated, 'Migration')).toEqual(triggersOf(evaluated, 'Publishing'));
+    },
+    mistake: edit('infra/deployment.ts', '$util.secret(digest)', '$util.unsecret(digest)'),
+  },
+  {
+    name: 'what has failed is done again, also by a deployment of what was there before',
+    holds: (evaluated) => {
+      for (const name of ['Migration', 'Publishing'] as const)
+        expect(call(evaluated, name).deleteBeforeReplace).toBe(true);
+    },
+    mistake: edit('infra/deployment.ts', 'deleteBeforeReplace: true', 'deleteBeforeReplace: false'),
+  },
+];
