@@ -270,28 +270,4 @@ BEGIN
   RETURN cardinality(v_ids);
 END $$;
 
--- What a sweep has to see to beside instances and schedules: the first webhook that is to be sent or whose sender is dead by
--- then, and the claimed worker task that has been silent for longest. One index probe per target, and one.
-CREATE FUNCTION stepwell.next_errand_v1() RETURNS json
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
-DECLARE
-  v_url text := '';
-  v_at timestamptz;
-  v_first timestamptz;
-BEGIN
-  LOOP
-    SELECT o.url, o.next_attempt_at INTO v_url, v_at FROM stepwell.webhook_outbox o
-    WHERE o.next_attempt_at IS NOT NULL AND o.url > v_url
-    ORDER BY o.url, o.next_attempt_at LIMIT 1;
-    EXIT WHEN NOT FOUND;
-    v_first := least(v_first, v_at);
-  END LOOP;
-  RETURN json_build_object(
-    'now', stepwell.to_ms(stepwell.sw_now()),
-    'webhookAt', stepwell.to_ms(v_first),
-    'taskHeardAt', stepwell.to_ms((
-      SELECT min(w.heartbeat_at) FROM stepwell.worker_tasks w WHERE w.state = 'claimed')));
-END $$;
-
 CALL stepwell.protect_new();

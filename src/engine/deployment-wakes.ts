@@ -1,8 +1,9 @@
+import type { WorkLook } from '../ports/store/sweeps.ts';
 import type { Clock, Log } from '../ports/system.ts';
 import type { Waker } from '../ports/waker.ts';
 import { type FunctionEngine, leaseMsOf } from './function-engine.ts';
-import { runSweep } from './invocation.ts';
-import type { SweepResult } from './sweep.ts';
+import { sweepOnce } from './invocation.ts';
+import type { SweepResult, Swept } from './sweep.ts';
 
 /** What a guard lasts beyond the lease of an invocation (RULINGS A33). */
 const GUARD_BEYOND_MS = 30_000;
@@ -62,8 +63,9 @@ export function createWakeGuard({ waker, clock, log, memory, ...lengths }: WakeG
 }
 
 /**
- * One wake: a sweep, then the wake for what falls due next, which is read after its claims (RULINGS A33). Rejects when the
- * database or the waker could not be asked; then the caller has to come back by itself.
+ * One wake: a sweep, then the wake for what falls due next, which is read after its claims (RULINGS A33). Rejects when
+ * something could not be done, the rest being done; when it was the database or the waker that could not be asked, the
+ * caller has to come back by itself.
  *
  * @param guard For a host that does not repeat a wake that broke off: what would be left then is kept before the sweep. A guard is
  * kept where there is something to claim, and only there: a wake that kept one for itself each time would wake for ever.
@@ -74,43 +76,37 @@ export async function runWake(
   remainingTimeMs: () => number,
   guard: WakeGuard | null = null,
 ): Promise<SweepResult> {
-  if (guard !== null) await keepBefore(engine, waker, guard);
-  const swept = await runSweep(engine, remainingTimeMs);
+  const { lookForWork } = await import('./look-for-work.ts');
+  const look = await lookForWork(engine.deps);
+  // A database that cannot be asked may hold anything.
+  const aheadMs = look === null ? 0 : untilDueMs(engine, look);
+  if (guard !== null && aheadMs !== null) {
+    if (aheadMs <= 0) await guard.keep();
+    else await waker.wakeWithin(aheadMs);
+  }
+  const swept = await sweepOnce(engine, remainingTimeMs, look);
+  const [problem] = swept.attempts.problems;
   const delayMs = await nextWakeMs(engine, swept);
   if (delayMs !== null) await waker.wakeWithin(delayMs);
-  return swept;
-}
-
-/** A database that cannot be asked may hold anything. */
-async function keepBefore(
-  engine: FunctionEngine,
-  waker: Pick<Waker, 'wakeWithin'>,
-  guard: WakeGuard,
-): Promise<void> {
-  let aheadMs: number | null = 0;
-  try {
-    aheadMs = await untilDueMs(engine);
-  } finally {
-    if (aheadMs !== null && aheadMs <= 0) await guard.keep();
-  }
-  if (aheadMs !== null && aheadMs > 0) await waker.wakeWithin(aheadMs);
+  if (problem !== undefined) throw problem;
+  return swept.result;
 }
 
 /** Milliseconds until the next wake; null: nothing is due, whatever the time. */
-async function nextWakeMs(engine: FunctionEngine, swept: SweepResult): Promise<number | null> {
-  const aheadMs = await untilDueMs(engine);
+async function nextWakeMs(engine: FunctionEngine, { look, result, attempts }: Swept): Promise<number | null> {
+  const after = attempts.count === 0 && look !== null ? look : await engine.deps.store.lookForWork({});
+  const aheadMs = untilDueMs(engine, after);
   if (aheadMs === null || aheadMs > 0) return aheadMs;
-  const foundWork = swept.more || swept.claimed + swept.takenOver + swept.tasksReleased > 0;
+  const foundWork = result.more || result.claimed + result.takenOver + result.tasksReleased > 0;
   return foundWork ? NEXT_LOOK_MS : HELD_LOOK_MS;
 }
 
 /** Milliseconds until anything has to be looked at, not above 0 for what is due; null: nothing, whatever the time. */
-async function untilDueMs({ deps, settings }: FunctionEngine): Promise<number | null> {
-  const [wake, errand] = await Promise.all([deps.store.nextWake(), deps.store.nextErrand()]);
-  const silentAt = errand.taskHeardAt === null ? null : errand.taskHeardAt + settings.silentTaskMs;
+function untilDueMs({ deps, settings }: FunctionEngine, look: WorkLook): number | null {
+  const { now, dueAt, leaseUntil, scheduleAt, taskHeardAt } = look;
+  const silentAt = taskHeardAt === null ? null : taskHeardAt + settings.silentTaskMs;
   // A build without a way to the outside leaves the webhooks to those that have one.
-  const webhookAt = deps.outbox === undefined ? null : errand.webhookAt;
-  const instants = [wake.dueAt, wake.leaseUntil, wake.scheduleAt, silentAt, webhookAt];
-  const known = instants.filter((instant) => instant !== null);
-  return known.length === 0 ? null : Math.min(...known) - wake.now;
+  const webhookAt = deps.outbox === undefined ? null : look.webhookAt;
+  const known = [dueAt, leaseUntil, scheduleAt, silentAt, webhookAt].filter((instant) => instant !== null);
+  return known.length === 0 ? null : Math.min(...known) - now;
 }

@@ -1,7 +1,8 @@
 import type { HandlerKind } from '../core/run/draft.ts';
 import type { Plan } from '../core/run/plan.ts';
-import type { AnnouncedHandler } from '../ports/store/handler-names.ts';
+import type { AnnouncedHandler, LiveHandlers } from '../ports/store/handler-names.ts';
 import type { Store } from '../ports/store/store.ts';
+import type { Said } from '../ports/store/sweeps.ts';
 import type { Clock, Log } from '../ports/system.ts';
 import type { HandlerRegistry } from './handlers/registry.ts';
 import { localInstant } from './lease.ts';
@@ -26,6 +27,10 @@ export interface HandlerDirectory {
   kindOf(name: string): HandlerKind;
   /** Says which handlers this process has and takes in what the others said. A failure is logged; it never rejects. */
   announce(): Promise<void>;
+  /** As `announce`, with a call that says it along. Rejects as the call does. */
+  announceWith<T extends { readonly live: LiveHandlers | null }>(
+    ask: (announcement: NonNullable<Said['announcement']>) => Promise<T>,
+  ): Promise<T>;
   /** As `announce`, for hosts without a loop: does nothing when this process has announced lately. */
   announceWhenDue(): Promise<void>;
   /**
@@ -53,11 +58,18 @@ export function createHandlerDirectory(parts: DirectoryParts): HandlerDirectory 
   const foreign = new WeakMap<Plan, readonly string[]>();
   const live = createLiveNames(store, clock, memory);
 
-  const announce = async (): Promise<void> => {
+  const announceWith: HandlerDirectory['announceWith'] = async (ask) => {
     const askedAt = localInstant(clock);
+    const answer = await ask({ buildId, handlers: own, within: LIVE_WITHIN });
+    if (answer.live !== null) live.takeIn(askedAt, answer.live);
+    memory.announcedAt = askedAt;
+    return answer;
+  };
+  const announce = async (): Promise<void> => {
     try {
-      await live.takeIn(() => store.announceHandlers({ buildId, handlers: own }, LIVE_WITHIN));
-      memory.announcedAt = askedAt;
+      await announceWith(async ({ within, ...said }) => ({
+        live: await store.announceHandlers(said, within),
+      }));
     } catch (error) {
       log.warn('the handlers of this process could not be announced', { error: String(error) });
     }
@@ -66,6 +78,7 @@ export function createHandlerDirectory(parts: DirectoryParts): HandlerDirectory 
   return {
     kindOf: (name) => kindOf(handlers, live, name),
     announce,
+    announceWith,
     announceWhenDue: () => {
       const { announcedAt } = memory;
       const isDue = announcedAt === null || ageMs(clock, announcedAt) >= ANNOUNCE_EVERY_MS;

@@ -1,9 +1,20 @@
 import { HINT_DELAY_MAX_MS } from '../ports/queue.ts';
+import type { WorkLook } from '../ports/store/sweeps.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** Until the next sweep has looked, and a little more. */
 const LOOK_AHEAD_MS = 75_000;
 const HINTS_MAX = 1000;
+
+/**
+ * Whether there can be any, as far as the look of a sweep tells.
+ *
+ * @param ageMs How long ago the look was taken.
+ */
+export function mayHaveUpcoming(look: WorkLook | null, ageMs: number): boolean {
+  if (look === null) return true;
+  return look.laterAt !== null && look.laterAt - look.now <= LOOK_AHEAD_MS + ageMs;
+}
 
 /**
  * Sends delayed hints for what falls due before the next sweep, so that timers are exact to the second although the sweep

@@ -1,9 +1,10 @@
 import { HINT_DELAY_MAX_MS } from '../ports/queue.ts';
 import type { Claim, ClaimOneResult } from '../ports/store/turn.ts';
+import type { WorkLook } from '../ports/store/sweeps.ts';
 import { WATCH_MS, every } from './alarm.ts';
 import { type FunctionEngine, leaseMsOf } from './function-engine.ts';
 import { createLocalRunner, type LocalRunner } from './local-runner.ts';
-import type { SweepResult } from './sweep.ts';
+import type { SweepResult, Swept } from './sweep.ts';
 import { RESERVE_MS } from './turn-budget.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import type { TurnEnd } from './turn-end.ts';
@@ -57,33 +58,32 @@ export async function runHints(
 }
 
 /**
- * One invocation of the sweep (sequences.md 6.2): what time drives, and turns for what is due, as long as less than half
- * of the time is gone. Rejects when the database could not be asked, after the turns that had begun.
+ * One invocation of the sweep (sequences.md 6.2). Rejects with the first thing that could not be done, after everything else
+ * has been and the turns have ended.
  */
 export async function runSweep(engine: FunctionEngine, remainingTimeMs: () => number): Promise<SweepResult> {
+  const { result, attempts } = await sweepOnce(engine, remainingTimeMs);
+  const [problem] = attempts.problems;
+  if (problem !== undefined) throw problem;
+  return result;
+}
+
+/**
+ * The same for a caller that goes on whatever could not be done.
+ *
+ * @param seen The look of the sweep, when it was taken before; null: it failed.
+ */
+export async function sweepOnce(
+  engine: FunctionEngine,
+  remainingTimeMs: () => number,
+  seen?: WorkLook | null,
+): Promise<Swept> {
   // A function that only runs turns does without it.
-  const [{ claimDue, sweep }, { hintUpcoming }] = await Promise.all([
-    import('./sweep.ts'),
-    import('./hint-upcoming.ts'),
-  ]);
+  const { sweepWithin } = await import('./sweep-invocation.ts');
   const invocation = openInvocation(engine, remainingTimeMs);
-  const { deps, runner } = invocation;
-  const claimUntilMs = remainingTimeMs() / 2;
-  const { maxTurns: batchSize, maxInstancesPerTenant: perTenantLimit, silentTaskMs } = engine.settings;
-  const settings = { batchSize, perTenantLimit, silentTaskMs };
   const stopWatching = watch(invocation);
-  await showNode(deps);
   try {
-    let swept = await sweep(deps, runner, settings);
-    while (swept.more && remainingTimeMs() > claimUntilMs) {
-      await invocation.idle();
-      const { claimed, more } = await claimDue(deps, runner, settings);
-      swept = { ...swept, claimed: swept.claimed + claimed, more };
-    }
-    await invocation.idle();
-    await hintUpcoming(deps);
-    await deps.outbox?.deliverDue((waitMs) => remainingTimeMs() - waitMs > claimUntilMs);
-    return swept;
+    return await sweepWithin(engine, invocation, seen);
   } finally {
     await invocation.idle();
     stopWatching();

@@ -19,8 +19,8 @@ export interface LiveNames {
   areFresh(names: readonly string[], sinceMs: number): boolean;
   /** Reads the names, not earlier than `sinceMs`; calls share a read. Rejects as the store does. */
   refresh(sinceMs: number): Promise<void>;
-  /** Asks and takes the answer in, unless that of a later question is there already. */
-  takeIn(ask: () => Promise<LiveHandlers>): Promise<void>;
+  /** Takes an answer in, unless that of a later question is there already. */
+  takeIn(askedAt: LocalInstant, answer: LiveHandlers): void;
 }
 
 interface Known {
@@ -49,9 +49,7 @@ export function createLiveNames(
   const isAnnounced = (name: string): boolean => memory.known?.announced.has(name) ?? false;
   const isPolled = (name: string): boolean => memory.known?.polled.has(name) ?? false;
 
-  const takeIn: LiveNames['takeIn'] = async (ask) => {
-    const askedAt = localInstant(clock);
-    const { announced, polled } = await ask();
+  const takeIn: LiveNames['takeIn'] = (askedAt, { announced, polled }) => {
     const { known } = memory;
     if (known !== null && known.askedAt.monotonicMs > askedAt.monotonicMs) return;
     memory.known = { askedAt, announced: new Set(announced), polled: new Set(polled) };
@@ -70,7 +68,9 @@ export function createLiveNames(
     refresh: (sinceMs) => {
       if (reading !== null && reading.askedAtMs >= sinceMs) return reading.done;
       const askedAtMs = clock.monotonicMs();
-      const mine = { askedAtMs, done: takeIn(() => store.listLiveHandlers(LIVE_WITHIN)) };
+      const askedAt = localInstant(clock);
+      const read = async (): Promise<void> => takeIn(askedAt, await store.listLiveHandlers(LIVE_WITHIN));
+      const mine = { askedAtMs, done: read() };
       const forget = (): void => {
         if (reading === mine) reading = null;
       };

@@ -1,9 +1,11 @@
 import type { Hints } from '../ports/hints.ts';
+import type { NextWake } from '../ports/store/turn.ts';
 import { type Alarm, WATCH_MS, createAlarm, every } from './alarm.ts';
 import { fireDueSchedules } from './fire-schedules.ts';
 import { type GiveWay, createGiveWay } from './give-way.ts';
 import { ANNOUNCE_EVERY_MS } from './handler-directory.ts';
 import type { LocalRunner } from './local-runner.ts';
+import { kindsOfWork } from './look-for-work.ts';
 import { type SweepSettings, claimDue, sweep } from './sweep.ts';
 import type { TurnEnd } from './turn-end.ts';
 import type { TurnDeps } from './turn-deps.ts';
@@ -74,15 +76,14 @@ export class ResidentLoop {
     const { tickMs, sweepMs, leaseMs } = this.settings;
     const { seeking, keeping } = this.stops;
     seeking.push(this.repeat(sweepMs, () => this.sweepOnce()));
-    if (sweepMs > ANNOUNCE_EVERY_MS)
-      seeking.push(this.repeat(ANNOUNCE_EVERY_MS, () => this.deps.directory.announce()));
-    if (tickMs !== null) seeking.push(this.repeat(tickMs, () => this.claim()));
+    if (tickMs !== null) seeking.push(this.repeat(tickMs, () => this.tick()));
     keeping.push(this.repeat(Math.max(1, Math.floor(leaseMs / 3)), () => this.runner.renewLeases()));
-    const { node } = this.deps;
-    if (node !== undefined) {
-      keeping.push(this.repeat(node.beatMs, () => node.beat()));
-      node.beat().catch((error: unknown) => this.report(error));
-    }
+    // Each sweep says both; where there are no others, nobody needs to hear it in between.
+    const { node, directory } = this.deps;
+    if (tickMs !== null && sweepMs > ANNOUNCE_EVERY_MS)
+      seeking.push(this.repeat(ANNOUNCE_EVERY_MS, () => directory.announce()));
+    if (tickMs !== null && node !== undefined)
+      keeping.push(this.repeat(node.beatMs, () => node.beatWhenDue()));
     keeping.push(this.repeat(WATCH_MS, () => this.runner.watchInboxes()));
     this.sweepOnce().catch((error: unknown) => this.report(error));
   }
@@ -134,10 +135,19 @@ export class ResidentLoop {
   }
 
   private async sweepOnce(): Promise<void> {
-    this.deps.outbox?.poke();
-    const { more } = await this.track(sweep(this.deps, this.runner, this.settings));
-    if (more) await this.claim();
-    await this.armNext(SECOND_LOOK_MS);
+    const { result, look, attempts } = await this.track(sweep(this.deps, this.runner, this.settings));
+    if (kindsOfWork(look, this.settings.silentTaskMs).webhooks) this.deps.outbox?.poke();
+    if (result.more) await this.claim();
+    // Where nothing was done, what was seen still holds.
+    if (look !== null && attempts.count === 0) this.armFor(look, SECOND_LOOK_MS);
+    else await this.armNext(SECOND_LOOK_MS);
+  }
+
+  /** Others may have left something that this process knows nothing of. */
+  private async tick(): Promise<void> {
+    const seen = await this.deps.store.nextWake();
+    if (seen.dueAt !== null && seen.dueAt <= seen.now) await this.claim();
+    else this.armFor(seen, SECOND_LOOK_MS);
   }
 
   /** One claim at a time; a call during a claim is one more look after it. */
@@ -169,7 +179,13 @@ export class ResidentLoop {
   }
 
   private async armNext(leastDelayMs: number): Promise<void> {
-    const { now, dueAt, scheduleAt } = await this.deps.store.nextWake();
+    this.armFor(await this.deps.store.nextWake(), leastDelayMs);
+  }
+
+  private armFor(
+    { now, dueAt, scheduleAt }: Pick<NextWake, 'now' | 'dueAt' | 'scheduleAt'>,
+    leastDelayMs: number,
+  ): void {
     if (!this.alive) return;
     if (scheduleAt !== null) this.armSchedules(scheduleAt - now);
     if (dueAt === null || this.runner.room === 0) return;

@@ -1,6 +1,9 @@
+import type { WorkLook } from '../ports/store/sweeps.ts';
 import type { Claim } from '../ports/store/turn.ts';
+import { type Attempts, createAttempts } from './attempts.ts';
 import { fireDueSchedules } from './fire-schedules.ts';
 import type { LocalRunner } from './local-runner.ts';
+import { kindsOfWork, lookForWork, sayAlone } from './look-for-work.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { askTwice } from './until-answered.ts';
 
@@ -17,35 +20,71 @@ export interface SweepResult {
   readonly claimed: number;
   readonly takenOver: number;
   readonly tasksReleased: number;
+  /** How long the longest overdue instance had been due before anything was claimed; 0: none was, null: not known. */
+  readonly oldestDueMs: number | null;
   /** True when a batch was full: there is probably more. */
   readonly more: boolean;
 }
 
+export interface Swept {
+  readonly result: SweepResult;
+  /** What was seen first; null: that failed, and everything was tried. */
+  readonly look: WorkLook | null;
+  /** One entry for each part that failed; the others had their turn all the same. */
+  readonly attempts: Attempts;
+}
+
+interface Claimed {
+  readonly claimed: number;
+  readonly more: boolean;
+}
+
 const EXPIRED_ROWS_PER_SWEEP = 1000;
+const NOTHING: Claimed = { claimed: 0, more: false };
 
 /**
- * One pass over everything that time drives (6.2): the names of handlers (RULINGS B8), expired leases, silent tasks, due
- * instances, memory that ran out, schedules. Bounded, idempotent, safe beside other sweeps ([SWEEP-1]).
+ * One pass over everything that time drives (6.2): expired leases, silent tasks, memory that ran out, due instances,
+ * schedules. One look says which of them there are, and with it goes what the process has to say; only those are asked
+ * for, so an idle pass is one statement. Bounded, idempotent, safe beside other sweeps ([SWEEP-1]). Never rejects.
+ *
+ * @param seen The look, when the caller has it already.
  */
 export async function sweep(
   deps: TurnDeps,
   runner: LocalRunner,
   settings: SweepSettings,
-): Promise<SweepResult> {
-  // Nothing below waits for it: a turn that needs the names of others has them read itself.
-  const announced = deps.directory.announce();
-  const taken = await takeOverExpired(deps, runner, settings);
-  const tasksReleased = await deps.store.releaseSilentTasks(settings.silentTaskMs, settings.batchSize);
-  await deps.store.removeExpired(EXPIRED_ROWS_PER_SWEEP);
-  const due = await claimDue(deps, runner, settings);
-  await fireDueSchedules(deps);
-  await announced;
-  return {
-    claimed: due.claimed,
-    takenOver: taken.claimed,
-    tasksReleased,
-    more: due.more || taken.more,
+  seen?: WorkLook | null,
+): Promise<Swept> {
+  const look = seen === undefined ? await lookForWork(deps) : seen;
+  if (look === null) await sayAlone(deps);
+  const kinds = kindsOfWork(look, settings.silentTaskMs);
+  const attempts = createAttempts(deps.log);
+  const { attempt } = attempts;
+  const { store } = deps;
+  const taken = kinds.leases
+    ? await attempt('take expired leases over', () => takeOverExpired(deps, runner, settings))
+    : NOTHING;
+  const released = kinds.tasks
+    ? await attempt('release silent tasks', () =>
+        store.releaseSilentTasks(settings.silentTaskMs, settings.batchSize),
+      )
+    : 0;
+  if (kinds.expired)
+    await attempt('remove what has expired', () => store.removeExpired(EXPIRED_ROWS_PER_SWEEP));
+  // A take-over and a silent worker make instances due that were not when the look was taken.
+  const due =
+    kinds.due || kinds.leases || kinds.tasks
+      ? await attempt('claim what is due', () => claimDue(deps, runner, settings))
+      : NOTHING;
+  if (kinds.schedules) await attempt('fire schedules', () => fireDueSchedules(deps));
+  const result = {
+    claimed: due?.claimed ?? 0,
+    takenOver: taken?.claimed ?? 0,
+    tasksReleased: released ?? 0,
+    oldestDueMs: look === null ? null : Math.max(0, look.now - (look.dueAt ?? look.now)),
+    more: (due?.more ?? false) || (taken?.more ?? false),
   };
+  return { result, look, attempts };
 }
 
 /** Claims what is due, as far as this process has room, and runs it. */
@@ -53,9 +92,9 @@ export async function claimDue(
   deps: TurnDeps,
   runner: LocalRunner,
   settings: SweepSettings,
-): Promise<{ readonly claimed: number; readonly more: boolean }> {
+): Promise<Claimed> {
   const limit = Math.min(settings.batchSize, runner.room);
-  if (limit === 0) return { claimed: 0, more: false };
+  if (limit === 0) return NOTHING;
   const request = { ...runner.newLease(), limit, perTenantLimit: settings.perTenantLimit };
   const askedAtMs = deps.clock.monotonicMs();
   const { claims } = await askTwice(() => deps.store.claimDue(request));
@@ -68,9 +107,9 @@ async function takeOverExpired(
   deps: TurnDeps,
   runner: LocalRunner,
   settings: SweepSettings,
-): Promise<{ readonly claimed: number; readonly more: boolean }> {
+): Promise<Claimed> {
   const limit = Math.min(settings.batchSize, runner.room);
-  if (limit === 0) return { claimed: 0, more: false };
+  if (limit === 0) return NOTHING;
   const request = { ...runner.newLease(), limit, perTenantLimit: 0 };
   const { claims } = await askTwice(() => deps.store.claimExpired(request));
   adoptAll(runner, claims);

@@ -71,7 +71,7 @@ describe('engines on PostgreSQL', () => {
     const ids = await startDue(first, await publishBlocks(first, steps('s', 3, 'effect')), 50);
     const results = await Promise.all(engines.map(({ deps, runner }) => sweep(deps, runner, SWEEP)));
     await Promise.all(engines.map((engine) => engine.idle()));
-    expect(results.reduce((sum, { claimed }) => sum + claimed, 0)).toBe(50);
+    expect(results.reduce((sum, { result }) => sum + result.claimed, 0)).toBe(50);
     const states = await Promise.all(
       ids.map(async (id) => (await first.deps.store.getInstance(REAL_TENANT, id))?.state),
     );
@@ -94,7 +94,7 @@ describe('engines on PostgreSQL', () => {
     frozen.child.kill('SIGSTOP');
     await waitUntil(
       'the lease is taken over',
-      async () => (await sweep(other.deps, other.runner, SWEEP)).takenOver > 0,
+      async () => (await sweep(other.deps, other.runner, SWEEP)).result.takenOver > 0,
     );
     await other.idle();
     const everything = async (): Promise<unknown> =>

@@ -72,22 +72,24 @@ describe('economy mode with schedules of one call (RULINGS A33)', () => {
     expect((await world.untilEnded(id, 4 * GUARD_MS)).state).toBe('completed');
   });
 
-  it('a wake that breaks off has kept the one for what falls due later', async () => {
+  it('wakes that cannot claim what is due do not forget what falls due later', async () => {
     const faults = outage(['claimDue'], { kind: 'fail-before' });
     faults.on = false;
     const world = new ScheduledWorld({ scripts: quick, faults });
     world.boot();
     const sequence = await world.publish([step('a', 'quick')]);
     const id = await world.start(sequence, { nextFireAt: world.time.now + HOUR_MS });
+    const now = await world.start(sequence);
     faults.on = true;
     await world.time.pass(2 * GUARD_MS);
     faults.on = false;
     expect(world.countCalls('claimDue')).toBeGreaterThan(0);
+    expect((await world.untilEnded(now, GUARD_MS)).state).toBe('completed');
     expect((await world.untilEnded(id, HOUR_MS)).state).toBe('completed');
   });
 
   it('a wake that finds no database keeps another one', async () => {
-    const faults = outage(['nextWake', 'claimDue'], { kind: 'fail-before' });
+    const faults = outage(['lookForWork', 'claimDue'], { kind: 'fail-before' });
     const world = new ScheduledWorld({ scripts: quick, faults });
     world.boot();
     const id = await world.start(await world.publish([step('a', 'quick')]));

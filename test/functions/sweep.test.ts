@@ -43,6 +43,20 @@ describe('the sweep function', () => {
     expect(calls).toEqual([id]);
   });
 
+  it('sends one statement when nothing is due, and none beside its sweeps (B67)', async () => {
+    await deployHere({ environment: { STEPWELL_WEBHOOK_URLS: 'https://hooks.example.com/a' } });
+    await app.start([{ ...FLIGHT, delay: { duration: 3_600_000 } }]);
+    expect(await app.turns.drain()).toBe(1);
+    await app.sweep();
+    for (let sweeps = 0; sweeps < 3; sweeps += 1) {
+      const before = { statements: neon.statementCount(), requests: neon.requestCount() };
+      await app.sweep();
+      expect(neon.statementCount() - before.statements).toBe(1);
+      expect(neon.requestCount() - before.requests).toBe(1);
+    }
+    expect(app.logged.filter((line) => /"level":"(?:warn|error)"/.test(line))).toEqual([]);
+  });
+
   it('takes over what a killed function held', async () => {
     await deployHere();
     const id = await app.start([FLIGHT]);

@@ -13,6 +13,16 @@ import {
 import { LEASE_MS, claimRequest, request, signalOf } from './acts.ts';
 import type { Scene } from './large-scene.ts';
 
+/** What goes along with the look of a sweep. */
+const SAID = {
+  announcement: {
+    buildId: 'plans',
+    handlers: [{ name: 'charge', kind: 'effect' as const }],
+    within: { announcedWithinMs: 90_000, polledWithinMs: 120_000 },
+  },
+  beat: { id: '01900000-0000-8000-8000-0000000000aa', name: 'plans', silentMs: 120_000 },
+};
+
 /** One call of every operation of turns, signals and worker tasks. */
 export function operationsOfTurns({
   store,
@@ -48,7 +58,7 @@ export function operationsOfTurns({
     ['a release', () => store.releaseLeases(batch)],
     ['a look at the inbox', () => store.peekInbox(batch.map((claim) => ({ ...claim, seenSeq: 0 })))],
     ['the next wake', () => store.nextWake()],
-    ['the next errand', () => store.nextErrand()],
+    ['the look of a sweep', () => store.lookForWork(SAID)],
     ['how much is due', () => store.countDue(10)],
     ['what falls due soon', () => store.listUpcoming({ withinMs: 75_000, aheadMs: 900_000, limit: 10 })],
     [

@@ -42,6 +42,7 @@ import { describeSettleAndWake } from './settle-and-wake.ts';
 import { describeShapeChanges } from './shape-changes.ts';
 import { describeStarts } from './starts.ts';
 import type { MakeStore } from './store-under-test.ts';
+import { describeSweeps } from './sweeps.ts';
 import { describeTaskClaims } from './task-claims.ts';
 import { describeTaskLife } from './task-life.ts';
 import { describeTaskReads } from './task-reads.ts';
@@ -96,6 +97,7 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   plugins: describePlugins,
   budgets: describeBudgets,
   wakes: describeWakes,
+  'the look of a sweep': describeSweeps,
   'what stands around an instance': describeInspection,
   'changes of what a run is made of': describeShapeChanges,
 };

@@ -3,7 +3,9 @@ import type { KeyAttempt, KeyReservation, ReservedKey } from '../../src/ports/st
 import type { Store } from '../../src/ports/store/store.ts';
 import { StoreUnavailable } from '../../src/ports/store/store.ts';
 import { TENANT, newInstance, nextId } from '../support/turn-builder.ts';
+import { removeExpired } from './remove-expired.ts';
 import type { MakeStore } from './store-under-test.ts';
+
 import { useWorld } from './world.ts';
 
 const DAY_MS = 86_400_000;
@@ -82,7 +84,7 @@ export function describeIdempotency(makeStore: MakeStore): void {
     await world.advance(500);
     expect(await world.store.finishAttempt(attempt, ANSWER)).toEqual(ANSWER);
     await world.advance(DAY_MS - 1);
-    expect(await world.store.removeExpired(10)).toBe(0);
+    expect(await removeExpired(world, 10)).toBe(0);
     expect(await reserve()).toEqual({ status: 'answered', answer: ANSWER });
     await world.advance(1);
     const seed = nextId();
@@ -93,8 +95,8 @@ export function describeIdempotency(makeStore: MakeStore): void {
     for (const keyHash of ['a', 'b', 'c']) await take({ keyHash });
     await world.advance(DAY_MS);
     const late = await take({ keyHash: 'd' });
-    expect(await world.store.removeExpired(2)).toBe(2);
-    expect(await world.store.removeExpired(10)).toBe(1);
+    expect(await removeExpired(world, 2)).toBe(2);
+    expect(await removeExpired(world, 10)).toBe(1);
     expect(await world.store.finishAttempt(late, ANSWER)).toEqual(ANSWER);
   });
 

@@ -1,15 +1,17 @@
 import { expect, it } from 'vitest';
 import type { OutboxEntry, WebhookAttemptResult } from '../../src/ports/store/outbox.ts';
 import { nextId, turnOf } from '../support/turn-builder.ts';
+import { removeExpired } from './remove-expired.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { pollRequest, useWorld, type World } from './world.ts';
+
+import { useWorld, type World } from './world.ts';
 
 const URL_A = 'https://a.example.com/hooks';
 const URL_B = 'https://b.example.com/hooks';
 const LEASE_MS = 40_000;
 
 /** Commits a turn that queues so many webhooks for a target; answers their ids, oldest first. */
-async function queue(world: World, count = 1, url = URL_A): Promise<readonly string[]> {
+export async function queue(world: World, count = 1, url = URL_A): Promise<readonly string[]> {
   const claim = await world.claim(await world.start());
   const ids = Array.from({ length: count }, nextId);
   const webhooks = ids.map((id, n) => ({
@@ -85,24 +87,6 @@ export function describeOutbox(makeStore: MakeStore): void {
     expect(await world.store.listWebhookAttempts(null, id)).toMatchObject([
       { attemptNumber: 1, success: true, statusCode: 200, errorClass: null, signed: true, durationMs: 12 },
     ]);
-  });
-
-  it('the next errand is the first attempt of all targets, and the task that has been silent for longest', async () => {
-    expect(await world.store.nextErrand()).toMatchObject({ webhookAt: null, taskHeardAt: null });
-    const [later = ''] = await queue(world, 1, URL_A);
-    const queuedAt = await world.now();
-    const first = claimRequest();
-    await world.store.claimWebhooks(first);
-    expect(await world.store.nextErrand()).toMatchObject({ webhookAt: queuedAt + LEASE_MS });
-    await world.store.finishWebhook(resultOf(later, first.claimToken, { retryAfterMs: 90_000 }));
-    await world.advance(5);
-    await queue(world, 1, URL_B);
-    await world.waitingForWorker();
-    const now = await world.now();
-    expect(await world.store.nextErrand()).toEqual({ now, webhookAt: now, taskHeardAt: null });
-    await world.store.pollTasks(pollRequest());
-    await world.advance(7);
-    expect(await world.store.nextErrand()).toEqual({ now: now + 7, webhookAt: now, taskHeardAt: now });
   });
 
   it('a failed webhook waits for its next attempt, then is parked, and can be taken by hand', async () => {
@@ -219,10 +203,10 @@ export function describeOutbox(makeStore: MakeStore): void {
     await world.store.claimWebhooks(request);
     await world.store.finishWebhook(resultOf(id, request.claimToken));
     await world.advance(30 * 86_400_000 - 1);
-    await world.store.removeExpired(10);
+    await removeExpired(world, 10);
     expect(await world.store.listWebhookAttempts(null, id)).toHaveLength(1);
     await world.advance(1);
-    await world.store.removeExpired(10);
+    await removeExpired(world, 10);
     expect(await world.store.listWebhookAttempts(null, id)).toBeNull();
     expect(await world.store.listWebhookOutbox(null, 'parked', 10)).toHaveLength(1);
     expect(await world.store.deleteWebhook(null, id)).toBe(true);

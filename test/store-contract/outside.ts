@@ -12,7 +12,9 @@ import {
   turnOf,
 } from '../support/turn-builder.ts';
 import { NOTHING } from './events.ts';
+import { removeExpired } from './remove-expired.ts';
 import type { MakeStore } from './store-under-test.ts';
+
 import { expectRejected, useWorld } from './world.ts';
 
 const THIRTY_DAYS_MS = 30 * 24 * 60 * 60 * 1000;
@@ -177,9 +179,9 @@ export function describeOutside(makeStore: MakeStore): void {
     const dedupe = { scope: '', key: 'k-2' };
     await commitWith({ emits: [emitOf(await sequenceToStart(), { dedupe })] });
     await world.advance(THIRTY_DAYS_MS - 1);
-    expect(await world.store.removeExpired(10)).toBe(0);
+    expect(await removeExpired(world, 10)).toBe(0);
     await world.advance(1);
-    expect(await world.store.removeExpired(10)).toBe(1);
+    expect(await removeExpired(world, 10)).toBe(1);
   });
 
   it('an artifact is kept for its instance and tenant, the last bytes count', async () => {

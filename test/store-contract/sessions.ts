@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import type { NewSession } from '../../src/ports/store/sessions.ts';
 import { TENANT, child, nextId, turnOf } from '../support/turn-builder.ts';
+import { removeExpired } from './remove-expired.ts';
 import type { MakeStore } from './store-under-test.ts';
+
 import { useWorld } from './world.ts';
 
 function newSession(overrides: Partial<NewSession> = {}): NewSession {
@@ -90,10 +92,10 @@ export function describeSessions(makeStore: MakeStore): void {
     ];
     await world.store.setSessionState(null, done, 'completed');
     await world.advance(999);
-    await world.store.removeExpired(10);
+    await removeExpired(world, 10);
     expect(await world.store.getSession(null, open)).toMatchObject({ state: 'active' });
     await world.advance(1);
-    expect(await world.store.removeExpired(10)).toBe(1);
+    expect(await removeExpired(world, 10)).toBe(1);
     expect(await world.store.getSession(null, open)).toMatchObject({ state: 'expired' });
     expect(await world.store.getSession(null, done)).toMatchObject({ state: 'completed' });
     expect(await world.store.getSession(null, open2)).toMatchObject({ state: 'active' });

@@ -2,7 +2,9 @@ import { expect, it } from 'vitest';
 import type { StartAnswer, StartRequest, Started } from '../../src/ports/store/accept.ts';
 import { auditEntry, newInstance, nextId, settleAs, turnOf } from '../support/turn-builder.ts';
 import { ENDED_STATES } from './states.ts';
+import { removeExpired } from './remove-expired.ts';
 import type { MakeStore } from './store-under-test.ts';
+
 import { LEASE_MS, dueRequest, useWorld } from './world.ts';
 
 const DAY_MS = 86_400_000;
@@ -270,12 +272,12 @@ export function describeStarts(makeStore: MakeStore): void {
       await start([newInstance()], { nonce: { slug: 'orders', nonce: name } });
     }
     await start([newInstance()], { delivery: { slug: 'orders', deliveryId: 'd' } });
-    expect(await world.store.removeExpired(10)).toBe(0);
+    expect(await removeExpired(world, 10)).toBe(0);
     await world.advance(360_000);
-    expect(await world.store.removeExpired(2)).toBe(2);
-    expect(await world.store.removeExpired(10)).toBe(1);
+    expect(await removeExpired(world, 2)).toBe(2);
+    expect(await removeExpired(world, 10)).toBe(1);
     await world.advance(7 * DAY_MS);
-    expect(await world.store.removeExpired(10)).toBe(1);
-    expect(await world.store.removeExpired(10)).toBe(0);
+    expect(await removeExpired(world, 10)).toBe(1);
+    expect(await removeExpired(world, 10)).toBe(0);
   });
 }

@@ -2,7 +2,9 @@ import { expect, it } from 'vitest';
 import type { Wake } from '../../src/core/run/record.ts';
 import { TENANT, allDone, frame, leaf, nextId, settleAs, turnOf, write } from '../support/turn-builder.ts';
 import { ask, failed, limitTo, poolOf, resource, tell } from './limit-acts.ts';
+import { removeExpired } from './remove-expired.ts';
 import type { MakeStore } from './store-under-test.ts';
+
 import { oneRequest, useWorld } from './world.ts';
 
 const HOUR = 3_600_000;
@@ -153,10 +155,10 @@ export function describeWakes(makeStore: MakeStore): void {
   it('forgets waits that are over, with what else is past its time', async () => {
     await limitTo(world, 0, 5_000);
     await denied({ rate: 'mail' });
-    expect(await world.store.removeExpired(9)).toBe(0);
+    expect(await removeExpired(world, 9)).toBe(0);
     await world.advance(5_000);
-    expect(await world.store.removeExpired(9)).toBe(1);
-    expect(await world.store.removeExpired(9)).toBe(0);
+    expect(await removeExpired(world, 9)).toBe(1);
+    expect(await removeExpired(world, 9)).toBe(0);
   });
 
   it('a lease that is given back tells who got the slot (RULINGS A31)', async () => {

@@ -5,7 +5,7 @@ import type { ProcessRow } from './rows.ts';
 
 const FORGOTTEN_AFTER_MS = 86_400_000;
 
-function heartbeat(tx: Tx, id: string, name: string, silentMs: number | null): boolean {
+export function heartbeat(tx: Tx, id: string, name: string, silentMs: number | null): boolean {
   const { nodes } = tx.db;
   const before = nodes.get(id);
   const node: ProcessRow = {

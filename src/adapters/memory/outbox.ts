@@ -2,7 +2,6 @@ import { compareCodePoints } from '../../core/json.ts';
 import type {
   ClaimWebhooks,
   DeliveryQuery,
-  NextErrand,
   OutboxEntry,
   OutboxStatus,
   OutboxStore,
@@ -12,7 +11,6 @@ import type {
 } from '../../ports/store/outbox.ts';
 import type { TurnCommit } from '../../ports/store/turn.ts';
 import type { Run, Tx } from './database.ts';
-import { allTasks } from './tasks.ts';
 import { type InstanceRow, type OutboxRow, stored } from './rows.ts';
 
 const HISTORY_MS = 30 * 86_400_000;
@@ -92,21 +90,6 @@ function finishWebhook(tx: Tx, result: WebhookAttemptResult): boolean {
   return true;
 }
 
-function nextErrand(tx: Tx): NextErrand {
-  const attempts = tx.db.outbox.values().map(({ nextAttemptAt }) => nextAttemptAt);
-  const claimed = allTasks(tx.db).filter((task) => !task.removed && task.state === 'claimed');
-  return {
-    now: tx.t,
-    webhookAt: first(attempts),
-    taskHeardAt: first(claimed.map(({ heartbeatAt }) => heartbeatAt)),
-  };
-}
-
-function first(instants: readonly (number | null)[]): number | null {
-  const known = instants.filter((instant) => instant !== null);
-  return known.length === 0 ? null : Math.min(...known);
-}
-
 function noteAttempt(tx: Tx, row: OutboxRow, result: WebhookAttemptResult): WebhookAttempt {
   const { durationMs, statusCode, errorClass, errorExcerpt, signed } = result;
   const at = row.claimedAt ?? tx.t;
@@ -173,12 +156,17 @@ function listAttempts(tx: Tx, tenantId: string | null, id: string): readonly Web
 
 /** History past its time; answers how many deliveries. */
 export function removeOldSends(tx: Tx, limit: number): number {
-  const old = tx.db.webhookSends.values().filter((row) => row.lastAttemptAt <= tx.t - HISTORY_MS);
-  for (const { deliveryId } of old.slice(0, limit)) {
+  const old = oldSends(tx).slice(0, limit);
+  for (const { deliveryId } of old) {
     tx.db.webhookAttempts.clear(deliveryId);
     tx.db.webhookSends.remove(deliveryId);
   }
-  return Math.min(old.length, limit);
+  return old.length;
+}
+
+/** Deliveries whose last attempt was too long ago to be kept. */
+export function oldSends(tx: Tx): readonly WebhookDelivery[] {
+  return tx.db.webhookSends.values().filter((row) => row.lastAttemptAt <= tx.t - HISTORY_MS);
 }
 
 /** The part of the store that keeps outgoing webhooks. */
@@ -187,7 +175,6 @@ export function outboxPart(run: Run): OutboxStore {
     claimWebhooks: (request) => run((tx) => claimWebhooks(tx, request)),
     claimWebhook: (request) => run((tx) => claimWebhook(tx, request)),
     finishWebhook: (result) => run((tx) => finishWebhook(tx, result)),
-    nextErrand: () => run(nextErrand),
     listWebhookOutbox: (tenantId, status, limit) => run((tx) => listOutbox(tx, tenantId, status, limit)),
     getWebhook: (tenantId, id) =>
       run((tx) => {

@@ -55,14 +55,18 @@ function change(
 
 /** Sessions whose time is over; answers how many. */
 export function expireSessions(tx: Tx, limit: number): number {
-  const over = tx.db.sessions
-    .values()
-    .filter(({ expiresAt, state }) => expiresAt !== null && expiresAt <= tx.t && isOpen(state))
-    .slice(0, limit);
+  const over = expiredSessions(tx).slice(0, limit);
   for (const row of over) {
     tx.db.sessions.put(row.id, stored({ ...row, state: 'expired', updatedAt: tx.t }));
   }
   return over.length;
+}
+
+/** Sessions whose time is over and that do not say so yet. */
+export function expiredSessions(tx: Tx): readonly SessionRecord[] {
+  return tx.db.sessions
+    .values()
+    .filter(({ expiresAt, state }) => expiresAt !== null && expiresAt <= tx.t && isOpen(state));
 }
 
 function isOpen(state: SessionRecord['state']): boolean {

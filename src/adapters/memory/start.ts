@@ -3,9 +3,9 @@ import { isTerminal } from '../../core/run/states.ts';
 import type { NewInstance, StartAnswer, StartRequest, Started } from '../../ports/store/accept.ts';
 import { claimOf, isHolding, markAlone, tryClaim } from './claims.ts';
 import { type Tx, saveInstance } from './database.ts';
-import { removeOldSends } from './outbox.ts';
+import { oldSends, removeOldSends } from './outbox.ts';
 import { type InstanceRow, stored } from './rows.ts';
-import { expireSessions } from './sessions.ts';
+import { expiredSessions, expireSessions } from './sessions.ts';
 
 /** A nonce may be used again after this long. */
 const NONCE_MS = 360_000;
@@ -173,8 +173,19 @@ export function newInstanceRow(tx: Tx, instance: NewInstance): InstanceRow {
 
 /** Nonces, deliveries, keys of requests and sessions whose time is over; answers how many. */
 export function removeExpired(tx: Tx, limit: number): number {
+  const over = removalsDue(tx).slice(0, limit);
+  for (const remove of over) remove();
+  return expireSessions(tx, limit) + over.length + removeOldSends(tx, limit);
+}
+
+/** Whether `removeExpired` would find anything. */
+export function hasExpired(tx: Tx): boolean {
+  return removalsDue(tx).length > 0 || expiredSessions(tx).length > 0 || oldSends(tx).length > 0;
+}
+
+function removalsDue(tx: Tx): readonly (() => void)[] {
   const { nonces, deliveries, requestKeys } = tx.db;
-  const over = [
+  return [
     ...nonces.entries().flatMap(([key, until]) => (until <= tx.t ? [() => nonces.remove(key)] : [])),
     ...deliveries
       .entries()
@@ -190,7 +201,5 @@ export function removeExpired(tx: Tx, limit: number): number {
       .flatMap((waits) =>
         waits.entries().flatMap(([id, until]) => (until <= tx.t ? [() => waits.remove(id)] : [])),
       ),
-  ].slice(0, limit);
-  for (const remove of over) remove();
-  return expireSessions(tx, limit) + over.length + removeOldSends(tx, limit);
+  ];
 }

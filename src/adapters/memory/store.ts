@@ -44,6 +44,7 @@ import { FullPlan, KnownKey, removeExpired, start } from './start.ts';
 import * as shape from './shape.ts';
 import { releaseSilentTasks } from './silent-tasks.ts';
 import { heartbeatTask, pollTasks, reportTask } from './tasks.ts';
+import { sweepPart } from './sweeps.ts';
 import { wakePart } from './wakes.ts';
 import { workerAdminPart } from './worker-admin.ts';
 
@@ -74,6 +75,7 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
     ...limitPart(run),
     ...inspectionPart(run),
     ...wakePart(run),
+    ...sweepPart(run),
     ...itemPart(run),
     ...outboxPart(run),
     ...workerAdminPart(run),
@@ -145,6 +147,7 @@ function acceptPart(run: Run): AcceptStore {
 function catalogPart(run: Run): CatalogStore {
   return {
     insertSequence: (sequence) => run((tx) => catalog.insertSequence(tx, sequence)),
+    publishDeployed: (sequence) => run((tx) => catalog.publishDeployed(tx, sequence)),
     getSequence: (tenantId, id) => run(({ db }) => catalog.getSequence(db, tenantId, id)),
     findSequence: (name) => run(({ db }) => catalog.findSequence(db, name)),
     listSequences: (query) => run(({ db }) => catalog.listSequences(db, query)),

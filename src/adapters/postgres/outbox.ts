@@ -1,5 +1,4 @@
 import type {
-  NextErrand,
   OutboxEntry,
   OutboxStore,
   WebhookAttempt,
@@ -39,7 +38,6 @@ export function createOutboxStore(driver: SqlDriver): OutboxStore {
 
 function readPart(driver: SqlDriver): Omit<OutboxStore, 'claimWebhooks' | 'claimWebhook' | 'finishWebhook'> {
   return {
-    nextErrand: async () => answerOf<NextErrand>(await call(driver, 'SELECT stepwell.next_errand_v1()', [])),
     listWebhookOutbox: async (tenantId, status, limit) =>
       answerOf<OutboxEntry[]>(
         await call(driver, 'SELECT stepwell.list_webhook_outbox_v1($1, $2, $3)', [tenantId, status, limit]),

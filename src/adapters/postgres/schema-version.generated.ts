@@ -1,4 +1,4 @@
 // Generated from migrations/*.sql by scripts/build-migrations.mjs; changed there and nowhere else.
 
 /** The schema that this build needs. */
-export const SCHEMA_VERSION = 25;
+export const SCHEMA_VERSION = 26;

@@ -22,6 +22,7 @@ import { createPluginStore } from './plugins.ts';
 import { createScheduleStore } from './schedules.ts';
 import { createSessionStore } from './sessions.ts';
 import { createShapeStore } from './shape.ts';
+import { createSweepStore } from './sweeps.ts';
 import { createTaskStore } from './tasks.ts';
 import { createTurnStore } from './turns.ts';
 import { createWakeStore } from './wakes.ts';
@@ -49,6 +50,7 @@ export function createPostgresStore(driver: SqlDriver): Store {
     ...createDeferredLimitStore(driver),
     ...createDeferredInspectionStore(driver),
     ...createWakeStore(driver),
+    ...createSweepStore(driver),
     ...createItemStore(driver),
     ...createOutboxStore(driver),
     ...createWorkerAdminStore(driver),

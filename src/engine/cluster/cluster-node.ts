@@ -1,4 +1,5 @@
 import type { NodeStore } from '../../ports/store/nodes.ts';
+import type { NodeBeat } from '../../ports/store/sweeps.ts';
 import type { Clock } from '../../ports/system.ts';
 
 export interface NodeSettings {
@@ -25,6 +26,8 @@ export interface NodePresence {
   beat(): Promise<void>;
   /** As `beat`, unless the last one is fresh. */
   beatWhenDue(): Promise<void>;
+  /** As `beat`, with a call that says it along and answers whether the node is to drain. Rejects as the call does. */
+  beatWith<T extends { readonly drains: boolean | null }>(ask: (beat: NodeBeat) => Promise<T>): Promise<T>;
   /** It stops in good order. */
   leave(): Promise<void>;
 }
@@ -40,11 +43,26 @@ export function createNodePresence(
   let reapedAt: number | null = null;
   const isOver = (since: number | null, ms: number): boolean =>
     since === null || clock.monotonicMs() - since >= ms;
-  const beat = async (): Promise<void> => {
-    beatAt = clock.monotonicMs();
+  const beatWith: NodePresence['beatWith'] = async (ask) => {
+    const now = clock.monotonicMs();
+    beatAt = now;
     const reaps = isOver(reapedAt, reapEveryMs);
-    if (reaps) reapedAt = beatAt;
-    isDraining = await store.heartbeatNode(id, name, reaps ? silentMs : null);
+    if (reaps) reapedAt = now;
+    try {
+      const answer = await ask({ id, name, silentMs: reaps ? silentMs : null });
+      isDraining = answer.drains ?? isDraining;
+      return answer;
+    } catch (error) {
+      // It was not heard: the next one need not wait.
+      beatAt = null;
+      if (reaps) reapedAt = null;
+      throw error;
+    }
+  };
+  const beat = async (): Promise<void> => {
+    await beatWith(async (said) => ({
+      drains: await store.heartbeatNode(said.id, said.name, said.silentMs),
+    }));
   };
   return {
     id,
@@ -53,6 +71,7 @@ export function createNodePresence(
       return isDraining;
     },
     beat,
+    beatWith,
     beatWhenDue: () => (isOver(beatAt, beatMs) ? beat() : Promise.resolve()),
     leave: () => store.stopNode(id),
   };

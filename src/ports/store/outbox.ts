@@ -45,14 +45,6 @@ export interface WebhookAttemptResult {
   readonly retryAfterMs?: number;
 }
 
-export interface NextErrand {
-  readonly now: number;
-  /** When the first row is to be sent, or its sender counts as dead; null: there is none. */
-  readonly webhookAt: number | null;
-  /** The last sign of life of the claimed worker task that has been silent for longest; null: none is claimed. */
-  readonly taskHeardAt: number | null;
-}
-
 /** All attempts to send one webhook to one target. */
 export interface WebhookDelivery {
   readonly deliveryId: string;
@@ -107,8 +99,6 @@ export interface OutboxStore {
   >;
   /** Writes an attempt down and lets the row go, wait or be parked. False: the claim is somebody else's, nothing changed. */
   finishWebhook(result: WebhookAttemptResult): Promise<boolean>;
-  /** What a sweep has to see to beside instances and schedules. */
-  nextErrand(): Promise<NextErrand>;
   /** Newest first. */
   listWebhookOutbox(
     tenantId: string | null,

@@ -20,6 +20,7 @@ import type { ReadStore } from './reads.ts';
 import type { ScheduleStore } from './schedules.ts';
 import type { SessionStore } from './sessions.ts';
 import type { ShapeStore } from './shape.ts';
+import type { SweepStore } from './sweeps.ts';
 import type { TurnStore } from './turn.ts';
 import type { WakeStore } from './wakes.ts';
 import type { WorkerAdminStore } from './worker-admin.ts';
@@ -45,6 +46,7 @@ export interface Store
     InspectionStore,
     LimitStore,
     WakeStore,
+    SweepStore,
     ItemStore,
     IdempotencyStore<Store>,
     OutboxStore,

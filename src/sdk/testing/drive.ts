@@ -37,7 +37,10 @@ export function createDriver({ time, store, engine }: TestWorld): Driver {
       await new Promise<void>((resolve) => onTurnEnd.push(resolve));
       return true;
     }
-    const { claimed, takenOver } = await sweep(deps, runner, settings);
+    const { result, attempts } = await sweep(deps, runner, settings);
+    const [problem] = attempts.problems;
+    if (problem !== undefined) throw problem;
+    const { claimed, takenOver } = result;
     return claimed + takenOver > 0;
   };
   const settle = async (waitForHandlers = true): Promise<void> => {
