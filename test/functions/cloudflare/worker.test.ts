@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { neonConfig } from '@neondatabase/serverless';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { encodeHintMessage } from '../../../src/core/hint-message.ts';
+import { tellFigures } from '../../support/figures.ts';
 import { type NeonLocal, startNeonLocal } from '../../support/neon-local.ts';
 import { createTestDatabase } from '../../support/postgres-database.ts';
 import { nextId } from '../../support/turn-builder.ts';
@@ -11,6 +14,15 @@ import { waitUntil } from '../../support/wait-until.ts';
 import { type CloudflareProject, deployDryRun } from '../support/cloudflare-project.ts';
 import { type RunningWorker, startWorker, type WorkerSetup } from '../support/cloudflare-worker.ts';
 import { startGithubExample } from '../support/github-example.ts';
+
+/** What the answers of the database wait for, in turn: later ones overtake earlier ones. */
+const LATENCIES_MS = [3, 11, 5, 2, 8];
+/** Calls of the desk: after one the database sleeps, during another the runtime is killed, after a third answers are lost. */
+const SLEEPING_CALL = 1;
+const KILLING_CALL = 3;
+const FORGETTING_CALL = 8;
+/** An invocation's own time and half a minute. */
+const LEASE_MS = 90_000;
 
 let neon: NeonLocal;
 let databaseUrl: string;
@@ -20,6 +32,7 @@ let close = (): Promise<void> => Promise.resolve();
 
 beforeAll(async () => {
   neon = await startNeonLocal();
+  neon.setLatency(...LATENCIES_MS);
   databaseUrl = (await createTestDatabase()).url;
   project = await deployDryRun(databaseUrl);
 });
@@ -49,6 +62,18 @@ async function run(...blocks: readonly object[]): Promise<string> {
   return (await worker.call('POST', '/api/v1/instances', { ...named, sequence_id: id })).body.id;
 }
 
+/** Kills the runtime; the leases that it held end, as if their time had come. */
+async function killRuntime(): Promise<void> {
+  const heldUntil = Date.now() + LEASE_MS;
+  await worker.kill();
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const sql = `UPDATE stepwell.task_instances SET lease_until = now() - interval '1 second'
+               WHERE lease_until <= to_timestamp($1::numeric / 1000)`;
+  await client.query(sql, [heldUntil]);
+  await client.end();
+}
+
 const read = async (id: string) => (await worker.call('GET', `/api/v1/instances/${id}`)).body;
 const hasEnded = (id: string, state: string): Promise<unknown> =>
   waitUntil(`${id} is ${state}`, async () => (await read(id)).state === state);
@@ -57,22 +82,52 @@ const hint = (instanceId: string): string => encodeHintMessage({ tenantId: 'defa
 describe('the deployed Worker in workerd', () => {
   it('is migrated by its build command before it is bundled', () => {
     expect(project.output).toMatch(/Applied 0001_tables[\s\S]*is ready[\s\S]*Total Upload/);
+    const gzipped = gzipSync(project.bundle).length;
+    tellFigures('worker', {
+      of: 'the template, as wrangler uploads it',
+      bytes: project.bundle.length,
+      gzipped,
+    });
   });
 
-  it('runs the GitHub example with messages lost, doubled and late', async () => {
-    const example = await startGithubExample(20270301, 8);
+  it('runs the GitHub example with messages lost, doubled, late and poisonous, a runtime that is killed, and a database that sleeps and loses answers', async () => {
+    const killings: Promise<void>[] = [];
+    const example = await startGithubExample(20270301, 8, (callNo) => {
+      if (callNo === SLEEPING_CALL) neon.refuse(3, 503);
+      if (callNo === KILLING_CALL) killings.push(killRuntime());
+      if (callNo === FORGETTING_CALL) neon.loseAnswers(2);
+    });
     await start({
       postman: 'unreliable',
       hosts: { 'desk.example.com': example.deskUrl },
-      variables: { STEPWELL_BREAKER_FAILURE_THRESHOLD: '1000' },
+      variables: { STEPWELL_BREAKER_FAILURE_THRESHOLD: '1000', STEPWELL_MAX_STEPS_PER_INVOCATION: '2' },
     });
-    // What was lost would be found by the guard of its invocation; an earlier wake does not wait for that.
-    const findings = await example.play(worker.url, () => worker.waker('wake?ms=200'));
+    await worker.send('poison');
+    // What was lost or killed would be found by the guard of its invocation; an earlier wake does not wait for that.
+    const findings = await example.play(worker.url, async () => {
+      await worker.waker('wake?ms=200').catch(() => undefined);
+    });
+    await Promise.all(killings);
     example.close();
     expect(findings).toMatchObject({ violations: [], completedCount: 8 });
     const fates = await worker.fates();
+    const poison = worker.log.filter((line) => line.includes('a queue message is no hint')).length;
+    tellFigures('faults', { host: 'workerd', ...fates, poison, killed: killings.length });
+    expect(killings).toHaveLength(1);
+    expect(poison).toBeGreaterThan(0);
     expect(Math.min(...Object.values(fates))).toBeGreaterThan(0);
   }, 120_000);
+
+  it('gives up a poisonous message after its tries, and the dead-letter queue drops it', async () => {
+    await start({ postman: 'unreliable' });
+    await worker.send('nonsense');
+    const id = await run({ type: 'step', id: 'a', handler: 'noop' });
+    const refusals = () => worker.log.filter((line) => line.includes('a queue message is no hint')).length;
+    await waitUntil('the message came to the dead-letter queue', () => refusals() === worker.turnTries + 1);
+    await worker.waker('wake?ms=0');
+    await hasEnded(id, 'completed');
+    expect(refusals()).toBe(worker.turnTries + 1);
+  });
 
   it('publishes its sequences once, however many isolates come', async () => {
     const versions = async () => {

@@ -6,6 +6,8 @@ export interface BundledWorker {
   readonly text: string;
   /** Modules of Node that the bundle imports, whichever way. */
   readonly builtins: readonly string[];
+  /** What of it is in the bundle: sources and files of packages. */
+  readonly modules: readonly string[];
 }
 
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -26,11 +28,14 @@ export async function bundleWorker(source: string): Promise<BundledWorker> {
     outdir: 'out',
     write: false,
     metafile: true,
+    absWorkingDir: ROOT,
     logLevel: 'silent',
   });
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
   const names = imports.map(({ path }) => path.replace(/^node:/, ''));
+  const kept = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.entries(inputs));
   return {
+    modules: kept.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
     text: outputFiles[0]?.text ?? '',
     builtins: [...new Set(names.filter((name) => builtinModules.includes(name)))].toSorted(),
   };

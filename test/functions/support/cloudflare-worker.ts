@@ -1,6 +1,8 @@
+import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { Miniflare, type Request as WorkerRequest, Response as WorkerResponse } from 'miniflare';
 import { unstable_getMiniflareWorkerOptions as optionsOf } from 'wrangler';
+import * as z from 'zod';
 import type { CloudflareProject } from './cloudflare-project.ts';
 
 export interface WorkerSetup {
@@ -34,6 +36,14 @@ export interface RunningWorker {
   readonly waker: (path: string) => Promise<string>;
   /** What the postman did to how many messages. */
   readonly fates: () => Promise<Record<string, number>>;
+  /** Puts a message into the queue of turns that the Worker did not send; needs an unreliable postman. */
+  readonly send: (body: string) => Promise<void>;
+  /** How often the consumer of the queue of turns is given a message, by its configuration, before it is a dead letter. */
+  readonly turnTries: number;
+  /** Ends the runtime without a word, with everything that is under way, and starts it again where it was. */
+  readonly kill: () => Promise<void>;
+  /** What the Worker has logged. */
+  readonly log: readonly string[];
   readonly close: () => Promise<void>;
 }
 
@@ -47,15 +57,18 @@ const NEON_URL = 'postgres://app:secret@ep-still-lake-123456.eu-central-1.aws.ne
 const MAIN = 'stepwell';
 
 export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
-  const mf = new Miniflare({
+  const log: string[] = [];
+  const options = {
     workers: workersOf(setup),
-    cf: false,
-    // What the Worker logs would fill the report of the tests.
+    cf: false as const,
+    // Any port, and the same after a restart.
+    port: 0,
     handleRuntimeStdio: (stdout: Readable, stderr: Readable) => {
-      stdout.resume();
-      stderr.resume();
+      createInterface(stdout).on('line', (line) => log.push(line));
+      createInterface(stderr).on('line', (line) => log.push(line));
     },
-  });
+  };
+  const mf = new Miniflare(options);
   const url = (await mf.ready).origin;
   return {
     url,
@@ -89,6 +102,13 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
       const answer = await (await mf.getWorker('postman')).fetch('https://postman/');
       return JSON.parse(await answer.text());
     },
+    async send(body) {
+      const queue = await mf.getQueueProducer<string>('TURNS', 'postman');
+      await queue.send(body, { contentType: 'text' });
+    },
+    turnTries: turnTriesOf(setup.project.configPath),
+    kill: () => mf.setOptions(options),
+    log,
     close: () => mf.dispose(),
   };
 }
@@ -109,6 +129,14 @@ function workersOf({ project, variables, postman, ...setup }: WorkerSetup): Work
     { ...main, queueProducers: { STEPWELL_TURNS: { queueName: 'wire' } } },
     postmanWorker(postman === 'idle' ? 'lost' : POSTMAN_WAYS),
   ];
+}
+
+const Consumers = z.object({ 'stepwell-turns': z.object({ maxRetries: z.number() }) });
+
+function turnTriesOf(configPath: string): number {
+  return (
+    Consumers.parse(optionsOf(configPath).workerOptions['queueConsumers'])['stepwell-turns'].maxRetries + 1
+  );
 }
 
 /** The internet as the Worker sees it: Neon's HTTP endpoint, and the hosts of the test. */
