@@ -21,7 +21,7 @@ export interface HandlerCall {
   readonly readState: (key: string) => Promise<Json | undefined>;
   readonly countState: () => Promise<number>;
   readonly addLog: (line: StepLogLine) => void;
-  readonly gate?: StepGate;
+  readonly gate?: StepGate | null;
   /** How long what the handler reads is asked for again when the store does not answer; absent: not at all. */
   readonly mayWait?: () => boolean;
 }

@@ -1,4 +1,4 @@
-import { referencedIds } from '../core/credentials/references.ts';
+import { hasReferences } from '../core/credentials/references.ts';
 import type { HandlerCall } from './handler-call.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
@@ -8,5 +8,5 @@ import type { TurnDeps } from './turn-deps.ts';
  */
 export function mayUseCredentials(deps: TurnDeps, { handler, dispatch }: HandlerCall): boolean {
   if (handler.kind === 'pure' && !deps.handlers.userNames.includes(handler.name)) return false;
-  return referencedIds(dispatch.params).size > 0;
+  return hasReferences(dispatch.params);
 }

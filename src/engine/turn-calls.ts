@@ -4,7 +4,15 @@ import { noteLateResult } from '../core/run/leaf/note-cut-calls.ts';
 import type { CallOutcome } from './handler-call.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import type { Lease } from './lease.ts';
-import { type CallContext, type RunningCall, boundMs, startCall } from './turn-effects.ts';
+import {
+  type CallContext,
+  type CallSource,
+  type RunningCall,
+  boundMs,
+  callEnded,
+  callSource,
+  startCall,
+} from './turn-effects.ts';
 import { TurnNotices } from './turn-notices.ts';
 
 interface Finished {
@@ -18,6 +26,8 @@ export class TurnCalls {
   private readonly onFinished: () => void;
   private readonly notices: TurnNotices;
   private readonly running = new Map<string, RunningCall>();
+  /** Of the draft of the last call. */
+  private source: CallSource | null = null;
   private finished: Finished[] = [];
   /** Taken in but not yet committed: what a reload takes in again, so that no result is lost. */
   private uncommitted: Finished[] = [];
@@ -40,11 +50,11 @@ export class TurnCalls {
   }
 
   noticesAreDue(draft: Draft): boolean {
-    return this.notices.due(draft).length > 0;
+    return this.notices.areDue(draft);
   }
 
   startNotices(draft: Draft, lease: Lease): void {
-    this.notices.start(draft, this.notices.due(draft), boundMs(this.deps, lease));
+    if (this.notices.areDue(draft)) this.notices.start(draft, boundMs(this.deps, lease));
   }
 
   get hasFinished(): boolean {
@@ -53,18 +63,33 @@ export class TurnCalls {
 
   /** The slot of the call has been taken; it is given back when the handler has ended, stopped or not. */
   start(context: CallContext, dispatch: Dispatch): void {
-    const call = startCall(this.deps, context, dispatch);
+    const call = startCall(this.deps, this.sourceOf(context), dispatch);
     this.running.set(dispatch.frameKey, call);
     void call.outcome.then((outcome) => {
+      callEnded(this.deps, call);
       this.deps.steps.release(1);
       this.finished.push({ call, outcome });
       this.onFinished();
     });
   }
 
+  /** Calls a handler and waits for it. */
+  async call(context: CallContext, dispatch: Dispatch): Promise<CallOutcome> {
+    const call = startCall(this.deps, this.sourceOf(context), dispatch);
+    const outcome = await call.outcome;
+    callEnded(this.deps, call);
+    return outcome;
+  }
+
+  private sourceOf(context: CallContext): CallSource {
+    if (this.source?.draft !== context.draft) this.source = callSource(context);
+    return this.source;
+  }
+
   /** Takes in what has finished since; answers of dropped calls wait until their end is committed. */
   takeFinished(draft: Draft): void {
     this.notices.takeFinished(draft);
+    if (this.finished.length === 0) return;
     const early: Finished[] = [];
     for (const done of this.finished) {
       const key = done.call.dispatch.frameKey;
@@ -78,7 +103,8 @@ export class TurnCalls {
   }
 
   committed(): void {
-    this.uncommitted = [];
+    if (this.uncommitted.length > 0) this.uncommitted = [];
+    if (this.doomed.length === 0) return;
     for (const call of this.doomed) call.controller.abort();
     this.doomed = [];
   }

@@ -83,6 +83,7 @@ export function createStepSlots(max: number): StepSlots {
     },
     release: (count) => {
       taken -= count;
+      if (waiting.length === 0) return;
       const next = waiting;
       waiting = [];
       for (const resolve of next) resolve();

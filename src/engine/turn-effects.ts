@@ -22,6 +22,8 @@ const COMMIT_MS = 2_000;
 export interface RunningCall {
   readonly dispatch: Dispatch;
   readonly controller: CallAbort;
+  /** On the monotonic clock. */
+  readonly beganAtMs: number;
   readonly outcome: Promise<CallOutcome>;
 }
 
@@ -32,10 +34,39 @@ export interface CallContext {
   readonly reads: TurnReads;
 }
 
-/** Starts the handler of a dispatch. The draft counts the step; the outcome never rejects. */
-export function startCall(deps: TurnDeps, context: CallContext, dispatch: Dispatch): RunningCall {
+/** The same with what handlers reach through their calls; made once for a draft. */
+export interface CallSource extends CallContext {
+  readonly reach: Required<Pick<HandlerCall, 'readState' | 'countState' | 'addLog' | 'mayWait'>>;
+}
+
+export function callSource(context: CallContext): CallSource {
   const { draft, lease, reads } = context;
+  const key = { tenantId: draft.record.tenantId, instanceId: draft.record.id };
+  return {
+    ...context,
+    reach: {
+      readState: async (name) => {
+        const known = draft.knowledge.stateValue(name);
+        return known === null ? (await reads.readState(key, [name])).get(name) : known.value;
+      },
+      countState: () => reads.countState(key),
+      addLog: (line) => {
+        draft.push('logs', line);
+      },
+      mayWait: () => lease.leftMs() > 0,
+    },
+  };
+}
+
+/**
+ * Starts the handler of a dispatch. The draft counts the step; the outcome never rejects. Who takes it in says so with
+ * `callEnded`.
+ */
+export function startCall(deps: TurnDeps, source: CallSource, dispatch: Dispatch): RunningCall {
+  const { draft, lease, reach } = source;
   const controller = new CallAbort();
+  const beganAtMs = deps.clock.monotonicMs();
+  deps.counters.stepBegan();
   beginCall(draft, dispatch);
   const found = deps.handlers.lookup(dispatch.handler);
   if (found.type !== 'handler') {
@@ -44,9 +75,8 @@ export function startCall(deps: TurnDeps, context: CallContext, dispatch: Dispat
       retryable: true,
       code: 'HANDLER_NOT_AVAILABLE',
     };
-    return { dispatch, controller, outcome: Promise.resolve({ ok: false, failure }) };
+    return { dispatch, controller, beganAtMs, outcome: Promise.resolve({ ok: false, failure }) };
   }
-  const key = { tenantId: draft.record.tenantId, instanceId: draft.record.id };
   const call: HandlerCall = {
     dispatch,
     handler: found.handler,
@@ -55,25 +85,20 @@ export function startCall(deps: TurnDeps, context: CallContext, dispatch: Dispat
     nowMs: draft.env.now,
     controller,
     leftMs: boundMs(deps, lease),
-    readState: async (name) => {
-      const known = draft.knowledge.stateValue(name);
-      return known === null ? (await reads.readState(key, [name])).get(name) : known.value;
-    },
-    countState: () => reads.countState(key),
-    addLog: (line) => {
-      draft.push('logs', line);
-    },
-    mayWait: () => lease.leftMs() > 0,
-    ...gateOf(draft, dispatch),
+    readState: reach.readState,
+    countState: reach.countState,
+    addLog: reach.addLog,
+    mayWait: reach.mayWait,
+    gate: gateOf(draft, dispatch),
   };
-  const { clock, counters } = deps;
-  const beganAtMs = clock.monotonicMs();
-  counters.stepBegan();
   const outcome =
-    dispatch.before === undefined ? callHandler(deps, call) : callAfterBefore(deps, context, call);
-  // It never rejects, and nobody waits for the count.
-  void outcome.then(() => counters.stepEnded(clock.monotonicMs() - beganAtMs));
-  return { dispatch, controller, outcome };
+    dispatch.before === undefined ? callHandler(deps, call) : callAfterBefore(deps, source, call);
+  return { dispatch, controller, beganAtMs, outcome };
+}
+
+/** The handler of a call has answered, or was given up. */
+export function callEnded({ clock, counters }: TurnDeps, { beganAtMs }: RunningCall): void {
+  counters.stepEnded(clock.monotonicMs() - beganAtMs);
 }
 
 /** With an interceptor before it, whose answer goes into the row of its trace ([INT-5]). */
@@ -97,18 +122,20 @@ export function boundMs(deps: TurnDeps, lease: Lease): number {
   return Math.max(0, Math.min(remaining() - COMMIT_MS, lease.leftMs()));
 }
 
-function gateOf(draft: Draft, { blockId }: Dispatch): { readonly gate?: StepGate } {
+function gateOf(draft: Draft, { blockId }: Dispatch): StepGate | null {
   const block = draft.plan.nodes.get(blockId)?.block;
-  if (block?.type !== 'step' || block.wait_for_input === undefined) return {};
+  if (block?.type !== 'step' || block.wait_for_input === undefined) return null;
   const { choices, allow_comment: allowComment } = block.wait_for_input;
-  return { gate: { choices, allowComment } };
+  return { choices, allowComment };
 }
+
+const NO_HINTS: readonly Hint[] = [];
 
 /** Who got the concurrency slot that a commit has freed is due now ([CONC-3]). */
 export function slotHints(tenantId: string, verdict: TurnVerdict): readonly Hint[] {
-  if (verdict.verdict !== 'ok' && verdict.verdict !== 'already') return [];
+  if (verdict.verdict !== 'ok' && verdict.verdict !== 'already') return NO_HINTS;
   const { nextOfKey: instanceId } = verdict;
-  return instanceId === undefined ? [] : [{ tenantId, instanceId, delayMs: 0 }];
+  return instanceId === undefined ? NO_HINTS : [{ tenantId, instanceId, delayMs: 0 }];
 }
 
 /** Gives leases back; who got a slot that this has freed is due now. */
@@ -123,10 +150,10 @@ export async function giveLeasesBack(
 /** Instances that a commit has set due besides its own: children, and the parent of a child that ended. */
 export function hintsOf(draft: Draft, turn: TurnCommit): readonly Hint[] {
   const { tenantId } = turn;
+  const children = turn.childrenStarted.length + turn.childrenCancelled.length;
+  const hasParent = turn.settle !== null && draft.record.parent !== null;
+  if (children === 0 && turn.outside === undefined && !hasParent) return NO_HINTS;
   const { signals = [], emits = [] } = turn.outside ?? {};
-  const touches =
-    turn.childrenStarted.length + turn.childrenCancelled.length + signals.length + emits.length > 0;
-  if (!touches && (turn.settle === null || draft.record.parent === null)) return [];
   const ids = [
     ...turn.childrenStarted.map((child) => child.id),
     ...turn.childrenCancelled.map((child) => child.instanceId),

@@ -24,17 +24,21 @@ export class TurnNotices {
     return this.running.size;
   }
 
-  /** Those that are not under way yet. */
-  due(draft: Draft): readonly Frame[] {
-    return [...draft.frames.values()].filter((frame) => {
-      const key = noticeKey(frame);
-      return key !== null && !this.running.has(key) && !this.sent.has(key);
-    });
+  /** True when some are not under way yet. */
+  areDue(draft: Draft): boolean {
+    for (const frame of draft.frames.values()) if (this.isDue(frame)) return true;
+    return false;
+  }
+
+  private isDue(frame: Frame): boolean {
+    const key = noticeKey(frame);
+    return key !== null && !this.running.has(key) && !this.sent.has(key);
   }
 
   /** `boundMs`: what is left of the lease or the invocation. What opened the gates is stored. */
-  start(draft: Draft, due: readonly Frame[], boundMs: number): void {
-    for (const frame of due) {
+  start(draft: Draft, boundMs: number): void {
+    for (const frame of draft.frames.values()) {
+      if (!this.isDue(frame)) continue;
       const { leaf } = frame;
       const key = noticeKey(frame);
       const block = currentList(draft.plan, frame)[frame.cursor];
@@ -53,6 +57,7 @@ export class TurnNotices {
 
   /** Whether it got through or not, it is not sent again. */
   takeFinished(draft: Draft): void {
+    if (this.sent.size === 0) return;
     for (const frame of draft.frames.values()) {
       const { leaf } = frame;
       const key = noticeKey(frame);

@@ -1,6 +1,7 @@
 import { advance, finishCall, takeBack } from '../core/run/advance.ts';
 import type { Settle } from '../core/run/changes.ts';
 import type { Dispatch, Draft } from '../core/run/draft.ts';
+import type { Needs } from '../core/run/knowledge.ts';
 import { isOutdated } from '../core/run/reshape/apply-changes.ts';
 import { earliestWake, nextWake, settle, settleUnmoved } from '../core/run/settle.ts';
 import type { Claim } from '../ports/store/turn.ts';
@@ -16,7 +17,7 @@ import { TurnClock } from './turn-clock.ts';
 import { type Sent, TurnCommits } from './turn-commits.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { draftOf, giveUpAfterRecoveries } from './turn-draft.ts';
-import { type CallContext, startCall } from './turn-effects.ts';
+import type { CallContext } from './turn-effects.ts';
 import { callable } from './turn-grants.ts';
 import { type TurnEnd, brokenOff, giveBack, settledEnd, waitsInPlace } from './turn-end.ts';
 import { type TurnReads, turnReads } from './turn-reads.ts';
@@ -139,14 +140,15 @@ export class Turn {
     this.commits.takeInbox(draft, claim.inbox);
     this.budget.isHeld = draft.shape.isHeld;
     this.mayRun ||= draft.moved;
-    const { commits, clock, budget, waits } = this;
-    const after = { ...this.with(draft), claim, commits, clock, budget, waits };
-    if (draft.terminal) return (await import('./run-hooks.ts')).runHooks(this.deps, after);
+    if (draft.terminal) {
+      const { commits, clock, budget, waits } = this;
+      const after = { ...this.with(draft), claim, commits, clock, budget, waits };
+      return (await import('./run-hooks.ts')).runHooks(this.deps, after);
+    }
     giveUpAfterRecoveries(this.deps, draft, claim);
     for (;;) {
       const step = await this.round(draft);
-      if (step === 'lost') return { kind: 'lost' };
-      if (step !== 'again') return step;
+      if (step !== 'again') return step === 'lost' ? { kind: 'lost' } : step;
     }
   }
 
@@ -155,15 +157,21 @@ export class Turn {
     if (this.inboxCalled && !(await this.readInbox(draft))) return 'lost';
     this.calls.takeFinished(draft);
     if (draft.outside.reaches) return this.commit(draft, null);
-    if (draft.rootEnd !== 'failed') await this.advance(draft);
+    if (draft.rootEnd !== 'failed') {
+      const refreshed = refreshNames(this.deps, draft.plan, this.lease, this.beganAtMs);
+      if (refreshed !== null) await refreshed;
+      for (let needs = this.advance(draft); needs !== null; needs = this.advance(draft)) {
+        await readNeeds(this.reads, draft, needs);
+      }
+    }
     this.calls.dropCancelled(draft);
     if (draft.escalations.size > 0) return this.commitAlone(draft);
     if (isOutdated(draft, this.calls.size)) return this.readAfresh(draft);
     if (this.budget.mayYield(draft)) await this.budget.yieldToHigher(draft);
-    const pure = draft.ready.filter((dispatch) => dispatch.pure);
+    const pure = draft.ready.length === 0 ? draft.ready : draft.ready.filter((dispatch) => dispatch.pure);
     if (pure.length > 0 && this.budget.mayStart()) return this.runPure(draft, pure);
     if (pure.length > 0) draft.runnableLeft = true;
-    const ready = draft.ready.filter((dispatch) => !dispatch.pure);
+    const ready = pure.length === 0 ? draft.ready : draft.ready.filter((dispatch) => !dispatch.pure);
     if (ready.length > 0 || draft.intents.asks) return this.startReady(draft, ready);
     if (this.calls.noticesAreDue(draft) && draft.hasChanges) return this.commit(draft, null);
     this.calls.startNotices(draft, this.lease);
@@ -175,18 +183,12 @@ export class Turn {
     return this.finish(draft);
   }
 
-  private async advance(draft: Draft): Promise<void> {
-    await refreshNames(this.deps, draft.plan, this.lease, this.beganAtMs);
+  /** Answers what has to be read before the run can go on; null: nothing. */
+  private advance(draft: Draft): Needs | null {
     // Until something has begun: what is ready may be withheld and made ready again, and stays a redelivery.
     draft.lostCalls.takenOver &&= !this.begun;
-    for (;;) {
-      const needs = advance(draft, {
-        room: this.budget.room(this.calls.size),
-        mayRun: this.mayRun && !draft.needsClaim,
-      });
-      if (needs === null) return;
-      await readNeeds(this.reads, draft, needs);
-    }
+    const mayRun = this.mayRun && !draft.needsClaim;
+    return advance(draft, { room: this.budget.room(this.calls.size), mayRun });
   }
 
   /** Pure leaves run at once, one after the other, and share the next commit; what else was ready has its turn after them. */
@@ -194,7 +196,7 @@ export class Turn {
     draft.withdraw();
     for (const dispatch of pure) {
       if (!this.budget.mayStart()) break;
-      const outcome = await startCall(this.deps, this.with(draft), dispatch).outcome;
+      const outcome = await this.calls.call(this.with(draft), dispatch);
       this.budget.countPure(outcome);
       finishCall(draft, dispatch, outcome);
       if (draft.outside.reaches) break;

@@ -32,6 +32,13 @@ function collect(value: Json, ids: Set<string>): void {
   else if (isJsonObject(value)) for (const item of Object.values(value)) collect(item, ids);
 }
 
+/** True when `referencedIds` would find any. */
+export function hasReferences(value: Json): boolean {
+  if (typeof value === 'string') return value.startsWith(PREFIX);
+  if (isJsonArray(value)) return value.some(hasReferences);
+  return isJsonObject(value) && Object.values(value).some(hasReferences);
+}
+
 /** The value with every reference replaced by what `resolve` answers. */
 export function replaceReferences(value: Json, resolve: (reference: CredentialReference) => Json): Json {
   if (typeof value === 'string') {
