@@ -1,9 +1,16 @@
 import { SCHEMA_VERSION } from '../src/adapters/postgres/schema-version.generated.ts';
+import type { AnswerLimit } from '../src/api/answer-limit.ts';
 import type { ApiDeps, ApiSettings } from '../src/api/api-deps.ts';
 import type { FunctionEngine } from '../src/engine/function-engine.ts';
 import type { TurnRunner } from '../src/engine/runner.ts';
-import { createActivity } from '../src/engine/streams/activity.ts';
+import { createActivity, unhurried } from '../src/engine/streams/activity.ts';
 import type { HostSettings } from './settings.ts';
+
+/** What a host passes on, whatever the settings say. */
+export interface Carried {
+  readonly maxBodyBytes: number;
+  readonly answerLimit: AnswerLimit;
+}
 
 export interface ApiParts {
   readonly engine: FunctionEngine;
@@ -11,8 +18,11 @@ export interface ApiParts {
   readonly settings: HostSettings;
   readonly version: string;
   readonly peerOf: ApiDeps['peerOf'];
-  /** Event streams at once; default: none, since functions answer as a whole and who follows something polls. */
+  /** Event streams at once; default: none, since most functions answer as a whole and who follows something polls. */
   readonly maxStreams?: number;
+  readonly carried: Carried;
+  /** Least time between two looks of a stream; default: what the route and the caller say. */
+  readonly streamLookMs?: number;
 }
 
 /** Those that work come first, and there is one for each build that is deployed. */
@@ -20,7 +30,7 @@ const NODES_LOOKED_AT = 100;
 
 /** What the API of a function host works with. Throws as `apiSettings`. */
 export function apiDeps(parts: ApiParts): ApiDeps {
-  const { engine, runner, settings, version, peerOf, maxStreams = 0 } = parts;
+  const { engine, runner, settings, version, peerOf, maxStreams = 0, streamLookMs = 0 } = parts;
   const { store, handlers, definitions, hints, ids, clock, entropy, log, limits, seal, outbox, node } =
     engine.deps;
   return {
@@ -40,7 +50,7 @@ export function apiDeps(parts: ApiParts): ApiDeps {
     ...(seal === undefined ? {} : { seal }),
     ...(outbox === undefined ? {} : { outbox }),
     handlerNames: handlers.names,
-    settings: { ...apiSettings(settings), maxStreams },
+    settings: { ...bounded(apiSettings(settings), parts.carried), maxStreams },
     service: {
       version,
       schemaVersion: SCHEMA_VERSION,
@@ -52,14 +62,25 @@ export function apiDeps(parts: ApiParts): ApiDeps {
       notReadyReason: () => (node?.isDraining === true ? 'draining' : null),
     },
     peerOf,
-    activity: createActivity(clock),
+    activity: unhurried(createActivity(clock), streamLookMs),
+  };
+}
+
+type OwnSettings = Omit<ApiSettings, 'maxStreams'>;
+
+function bounded(given: OwnSettings, { maxBodyBytes, answerLimit }: Carried): OwnSettings {
+  return {
+    ...given,
+    answerLimit,
+    maxBodyBytes: Math.min(given.maxBodyBytes, maxBodyBytes),
+    maxWebhookBodyBytes: Math.min(given.maxWebhookBodyBytes, maxBodyBytes),
   };
 }
 
 /**
  * The API's settings from those of a function host. Throws when nobody would have to show a key and that was not asked for.
  */
-function apiSettings(settings: HostSettings): Omit<ApiSettings, 'maxStreams'> {
+function apiSettings(settings: HostSettings): OwnSettings {
   const apiKey = settings.STEPWELL_API_KEY ?? null;
   const requireTenantHeader = settings.STEPWELL_REQUIRE_TENANT_HEADER ?? true;
   if (apiKey === null && settings.STEPWELL_INSECURE !== true) {

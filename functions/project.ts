@@ -1,7 +1,6 @@
 import type { JsonObject } from '../src/core/json.ts';
-import { isJsonObject } from '../src/core/json.ts';
-import { toJson } from '../src/core/call-output.ts';
 import { collectHandlers } from '../src/sdk/collect-handlers.ts';
+import { collectSequences } from '../src/sdk/collect-sequences.ts';
 import type { DefinedHandler } from '../src/sdk/handler.ts';
 import type { SequenceDraft } from '../src/sdk/sequence-draft.ts';
 
@@ -9,8 +8,10 @@ import type { SequenceDraft } from '../src/sdk/sequence-draft.ts';
 export interface Project {
   /** Default: the built-in handlers only. */
   readonly handlers?: readonly DefinedHandler[] | Readonly<Record<string, unknown>>;
-  /** Published by the first invocation of a deployment that brings new ones. Default: none. */
+  /** Published by each deployment (docs/decisions/0019). Default: none. */
   readonly sequences?: readonly SequenceDraft[] | Readonly<Record<string, unknown>>;
+  /** As `sequences`, by file: modules, and documents under names that end in `.json`. Default: none. */
+  readonly sequenceFiles?: Readonly<Record<string, unknown>>;
   /** Tenant of the sequences that name none. Default: `default`. */
   readonly tenant?: string;
 }
@@ -24,17 +25,13 @@ export function handlersOf({ handlers = [] }: Project): readonly DefinedHandler[
   return collected.value;
 }
 
-/** The documents of the project's sequences: every export with a name and blocks. Throws when one is no JSON. */
-export function draftsOf({ sequences = [] }: Project): readonly JsonObject[] {
-  const candidates: readonly unknown[] = Array.isArray(sequences) ? sequences : Object.values(sequences);
-  return candidates.filter(isDraft).map((draft) => {
-    const json = toJson(draft);
-    if (!json.ok || !isJsonObject(json.value)) throw new Error(`sequence ${draft.name} is no JSON`);
-    return json.value;
-  });
-}
-
-function isDraft(value: unknown): value is { readonly name: string } {
-  if (typeof value !== 'object' || value === null) return false;
-  return 'name' in value && typeof value.name === 'string' && 'blocks' in value;
+/** The documents of the project's sequences. Throws with file and export when something is meant as one and is none. */
+export function draftsOf({ sequences, sequenceFiles = {} }: Project): readonly JsonObject[] {
+  const files = Object.entries(sequenceFiles).map(([file, content]) => ({ file, content }));
+  const content = Array.isArray(sequences) ? { default: sequences } : sequences;
+  const isEmptyList = Array.isArray(sequences) && sequences.length === 0;
+  const given = content === undefined || isEmptyList ? [] : [{ file: 'the given sequences', content }];
+  const drafts = collectSequences([...given, ...files]);
+  if (!drafts.ok) throw new Error(`${drafts.error.message}. ${drafts.error.next}`);
+  return drafts.value;
 }

@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { extname, join, posix, relative, sep } from 'node:path';
+import { sequenceFiles } from '../src/adapters/local/sequence-files.ts';
 
 /** Files that a function of the deployment is bundled from, as `file.export`, relative to the project's root. */
 export interface Entries {
@@ -19,8 +20,6 @@ export interface EntryParts {
   readonly sequences?: string;
   readonly tenant?: string;
 }
-
-const SEQUENCE_FILES: ReadonlySet<string> = new Set(['.json', '.ts', '.mts', '.js', '.mjs']);
 
 /**
  * Writes the entry of each function: ours, around the user's handlers. They are made anew by each deployment, in the folder that
@@ -54,26 +53,17 @@ function handlerEntry({ root, handlers }: EntryParts, folder: string, file: stri
 
 function deployEntry({ root, sequences, tenant }: EntryParts, folder: string): string {
   const files = sequences === undefined ? [] : sequenceFiles(join(root, sequences));
+  const isJson = (file: string): boolean => extname(file) === '.json';
   const imports = files.map((file, index) => {
-    const path = importPath(folder, file);
-    return extname(file) === '.json'
-      ? `import sequence${index} from '${path}';\n`
-      : `import * as sequence${index} from '${path}';\n`;
+    const imported = isJson(file) ? `sequence${index}` : `* as sequence${index}`;
+    return `import ${imported} from '${importPath(folder, file)}';\n`;
   });
-  const drafts = files.map((file, index) =>
-    extname(file) === '.json' ? `sequence${index}` : `...Object.values(sequence${index})`,
+  // Errors name the file, so it goes along.
+  const named = files.map(
+    (file, index) => `${JSON.stringify(posixPath(relative(root, file)))}: sequence${index}`,
   );
-  const project = `{ sequences: [${drafts.join(', ')}]${tenant === undefined ? '' : `, tenant: ${JSON.stringify(tenant)}`} }`;
+  const project = `{ sequenceFiles: { ${named.join(', ')} }${tenant === undefined ? '' : `, tenant: ${JSON.stringify(tenant)}`} }`;
   return `import { createDeployHandler } from 'stepwell/aws/deploy';\n${imports.join('')}\nexport const handler = createDeployHandler(${project});\n`;
-}
-
-/** In the order of names, so that the same files always make the same code. */
-function sequenceFiles(path: string): readonly string[] {
-  if (!statSync(path).isDirectory()) return [path];
-  return readdirSync(path)
-    .filter((file) => SEQUENCE_FILES.has(extname(file)) && !file.endsWith('.d.ts'))
-    .toSorted()
-    .map((file) => join(path, file));
 }
 
 function importPath(folder: string, file: string): string {

@@ -53,6 +53,16 @@ CREATE TABLE stepwell.sequences (
   CONSTRAINT sequences_status_check CHECK (status IN ('draft', 'staging', 'production', 'unpublished'))
 );
 
+-- What deployments have published last under a name (decision 0019). The row outlives the versions.
+CREATE TABLE stepwell.deployed_sequences (
+  tenant_id text COLLATE "C" NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  deployed_at timestamptz NOT NULL,
+  content_hash text NOT NULL,
+  CONSTRAINT deployed_sequences_pkey PRIMARY KEY (tenant_id, namespace, name)
+);
+
 -- One row per execution. Half of a page is kept free: one commit may update all its rows, and each must find room for its
 -- new version on the same page to stay HOT. The order of the columns matters: what a step changes stands at the end, so that the common
 -- prefix of the old and the new row version stays out of the write-ahead log.

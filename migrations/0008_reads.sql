@@ -97,6 +97,56 @@ RETURN jsonb_build_object(
     ELSE jsonb_build_object('shape', i.shape, 'injected', stepwell.injected_blocks(i.id)) END
   || stepwell.instance_json(i)::jsonb;
 
+-- A deployment makes its content the newest version of a name (decision 0019). The row of the name is its lock: what is read
+-- after it is what the deployment before has left.
+CREATE FUNCTION stepwell.publish_deployed_v1(p_request jsonb) RETURNS text
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  v_tenant text := p_request ->> 'tenantId';
+  v_namespace text := p_request ->> 'namespace';
+  v_name text := p_request ->> 'name';
+  v_hash text := p_request ->> 'contentHash';
+  v_deployed timestamptz := stepwell.from_ms((p_request ->> 'deployedAt')::bigint);
+  v_new jsonb := NULLIF(p_request -> 'sequence', 'null');
+  v_last stepwell.deployed_sequences;
+  v_newest integer;
+BEGIN
+  INSERT INTO stepwell.deployed_sequences AS d (tenant_id, namespace, name, deployed_at, content_hash)
+  VALUES (v_tenant, v_namespace, v_name, '-infinity', '')
+  ON CONFLICT (tenant_id, namespace, name) DO UPDATE SET content_hash = d.content_hash
+  RETURNING d.* INTO v_last;
+  IF v_deployed = v_last.deployed_at THEN
+    RETURN 'known';
+  END IF;
+  IF v_deployed < v_last.deployed_at THEN
+    RETURN 'superseded';
+  END IF;
+  SELECT max(s.version) INTO v_newest FROM stepwell.sequences s
+  WHERE s.tenant_id = v_tenant AND s.namespace = v_namespace AND s.name = v_name;
+  IF v_newest IS DISTINCT FROM (p_request ->> 'newestSeen')::integer THEN
+    RETURN 'moved';
+  END IF;
+  -- An unchanged deployment takes nothing back that was done by hand since; but a name without versions gets one.
+  IF v_last.content_hash = v_hash AND v_newest IS NOT NULL THEN
+    v_new := NULL;
+  END IF;
+  IF v_new IS NOT NULL THEN
+    INSERT INTO stepwell.sequences (id, tenant_id, namespace, name, version, status, deprecated, definition, content_hash, created_at)
+    VALUES ((v_new ->> 'id')::uuid, v_tenant, v_namespace, v_name, (v_new ->> 'version')::integer, v_new ->> 'status',
+      (v_new ->> 'deprecated')::boolean, v_new -> 'definition', v_new ->> 'contentHash', stepwell.sw_now())
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RETURN CASE WHEN EXISTS (SELECT 1 FROM stepwell.sequences s WHERE s.id = (v_new ->> 'id')::uuid) THEN 'id_exists'
+        ELSE 'moved' END;
+    END IF;
+  END IF;
+  UPDATE stepwell.deployed_sequences d
+  SET deployed_at = greatest(d.deployed_at, COALESCE(v_deployed, stepwell.sw_now())), content_hash = v_hash
+  WHERE d.tenant_id = v_tenant AND d.namespace = v_namespace AND d.name = v_name;
+  RETURN CASE WHEN v_new IS NULL THEN 'known' ELSE 'published' END;
+END $$;
+
 CREATE FUNCTION stepwell.delete_sequence_v1(p_tenant text, p_sequence uuid) RETURNS text
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$

@@ -40,6 +40,8 @@ export interface Isolate {
 export interface Publishing {
   readonly tenantId: string;
   readonly drafts: readonly JsonObject[];
+  /** When this version of the Worker was uploaded, epoch ms. */
+  readonly deployedAt: number;
   isDone: boolean;
 }
 
@@ -100,10 +102,22 @@ function openIsolate(project: Project, env: WorkerEnv): Isolate {
     engineSettings: forEngine,
     memory: createEngineMemory(parts, forEngine.node),
     guardMemory: { keptUntilMs: 0 },
-    publishing: { tenantId: project.tenant ?? 'default', drafts: draftsOf(project), isDone: false },
+    publishing: publishingOf(project, env),
     version,
     app: null,
   };
+}
+
+/** Throws when there is something to publish and no way to know which of two versions of the Worker is the later one. */
+function publishingOf(project: Project, env: WorkerEnv): Publishing {
+  const drafts = draftsOf(project);
+  const deployedAt = Date.parse(env.STEPWELL_VERSION?.timestamp ?? '');
+  if (drafts.length > 0 && Number.isNaN(deployedAt)) {
+    throw new Error(
+      'bind the metadata of the version: "version_metadata": { "binding": "STEPWELL_VERSION" }',
+    );
+  }
+  return { tenantId: project.tenant ?? 'default', drafts, deployedAt, isDone: drafts.length === 0 };
 }
 
 function openInvocation(isolate: Isolate, env: WorkerEnv): Invocation {

@@ -2,11 +2,22 @@ import { createApi } from '../../src/api/create-api.ts';
 import type { CallParts } from '../../src/api/api-deps.ts';
 import { createRequestRunner } from '../../src/engine/request-runner.ts';
 import type { TurnRunner } from '../../src/engine/runner.ts';
-import { apiDeps } from '../api-deps.ts';
+import { apiDeps, type Carried } from '../api-deps.ts';
 import type { Invocation, OpenInvocation } from './compose.ts';
 import type { WorkerContext, WorkerEnv } from './platform.ts';
 import { admission } from '../admission.ts';
 import { publishOnce } from './publish.ts';
+
+/** Of one isolate, which has 128 MB. */
+const MAX_STREAMS = 32;
+/** A stream lasts a minute and makes up to five requests to the database at a look; an invocation may make 1,000. */
+const STREAM_LOOK_MS = 1_000;
+
+/** The platform bounds an isolate: 128 MB for all that it holds. */
+const CARRIED: Carried = {
+  maxBodyBytes: 10 * 1024 * 1024,
+  answerLimit: { maxBytes: 16 * 1024 * 1024, isWrapped: false },
+};
 
 /** What one request hands to the shared app. */
 class Call {
@@ -52,7 +63,16 @@ function createApp({ isolate, engine }: Invocation) {
   const { settings, version } = isolate;
   const runner = createRequestRunner(engine);
   return createApi({
-    ...apiDeps({ engine, runner, settings, version, peerOf: (hostEnv) => callOf(hostEnv).peer }),
+    ...apiDeps({
+      engine,
+      runner,
+      settings,
+      version,
+      peerOf: (hostEnv) => callOf(hostEnv).peer,
+      carried: CARRIED,
+      maxStreams: MAX_STREAMS,
+      streamLookMs: STREAM_LOOK_MS,
+    }),
     partsOf: (hostEnv) => callOf(hostEnv).parts,
   });
 }

@@ -11,6 +11,8 @@ export interface WorkerEnv {
   readonly STEPWELL_TURNS: QueueBinding;
   /** Namespace of the waker. Without it a cron trigger each minute has to find what falls due. */
   readonly STEPWELL_WAKER?: ObjectNamespace;
+  /** Metadata of the version; the time says which of two deployments is the later one. Needed where sequences are published. */
+  readonly STEPWELL_VERSION?: { readonly timestamp: string };
   readonly [name: string]: unknown;
 }
 
@@ -33,6 +35,12 @@ export interface QueueMessage {
 /** The state of a Durable Object. Between two calls of its storage no other event comes in. */
 export interface ObjectState {
   readonly storage: ObjectStorage;
+}
+
+/** Of an alarm that goes off. */
+export interface AlarmInfo {
+  /** The handler did not come to its end the last time. */
+  readonly isRetry: boolean;
 }
 
 export interface ObjectStorage {

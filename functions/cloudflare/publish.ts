@@ -1,26 +1,40 @@
-import { digestOfDrafts, publishDrafts } from '../../src/engine/publish-drafts.ts';
+import { type DraftOutcome, publishDrafts } from '../../src/engine/publish-drafts.ts';
+import type { Log } from '../../src/ports/system.ts';
 import type { Invocation } from './compose.ts';
 
 /**
  * Publishes the sequences of this deployment unless that was done: the waker knows, or else the database. Never rejects: the
- * next invocation tries again, and what is refused is told in the log once per isolate.
+ * next invocation tries again, and what is refused is told in the log once per isolate. Isolates of an earlier version may
+ * come here at any time; the database lets the later one win (docs/decisions/0019).
  */
 export async function publishOnce({ isolate, engine, waker }: Invocation): Promise<void> {
   const { publishing } = isolate;
   const { log } = engine.deps;
-  if (publishing.isDone || publishing.drafts.length === 0) return;
-  const digest = digestOfDrafts(publishing.tenantId, publishing.drafts);
+  if (publishing.isDone) return;
+  const { tenantId, drafts, deployedAt } = publishing;
   try {
-    if (waker === null || !(await waker.isPublished(digest))) {
-      const outcomes = await publishDrafts(engine.deps, publishing.tenantId, publishing.drafts);
-      for (const { name, ...outcome } of outcomes) {
-        if (outcome.outcome === 'refused') log.error('a sequence was not published', { name, ...outcome });
-        if (outcome.outcome === 'published') log.info('a sequence was published', { name, ...outcome });
-      }
-      if (outcomes.every(({ outcome }) => outcome !== 'refused')) await waker?.published(digest);
+    if (waker === null || !(await waker.isPublished(deployedAt))) {
+      const outcomes = await publishDrafts(engine.deps, tenantId, drafts, deployedAt);
+      for (const outcome of outcomes) tell(log, outcome);
+      if (outcomes.every(({ outcome }) => outcome !== 'refused')) await waker?.published(deployedAt);
     }
     publishing.isDone = true;
   } catch (error) {
     log.warn('the sequences of this deployment could not be published yet', { error: String(error) });
+  }
+}
+
+function tell(log: Log, { name, ...outcome }: DraftOutcome): void {
+  switch (outcome.outcome) {
+    case 'published':
+      log.info('a sequence was published', { name, ...outcome });
+      return;
+    case 'superseded':
+      log.warn('a sequence of a later deployment stays', { name });
+      return;
+    case 'refused':
+      log.error('a sequence was not published', { name, ...outcome });
+      return;
+    case 'known':
   }
 }

@@ -2,13 +2,17 @@ import { systemClock } from '../../src/adapters/system.ts';
 import { runWake } from '../../src/engine/deployment-wakes.ts';
 import type { Clock } from '../../src/ports/system.ts';
 import type { Invocation } from './compose.ts';
-import type { ObjectState, ObjectStorage, WorkerEnv } from './platform.ts';
+import type { AlarmInfo, ObjectState, ObjectStorage, WorkerEnv } from './platform.ts';
+import { createWorkerLog } from './worker-log.ts';
 
 /** Until when there must be an alarm whatever the database says, epoch ms. */
 const GUARDED_UNTIL = 'guarded-until';
+/** When the deployment was made that has published its sequences, epoch ms. */
 const PUBLISHED = 'published';
 /** Before the next wake when this one could not ask the database. */
 const AGAIN_MS = 30_000;
+/** After a wake that broke off, when whatever it has claimed is free again. */
+const AFTER_BREAK_MS = 120_000;
 
 /** What a wake needs of an invocation. */
 type OpenWake = (env: WorkerEnv) => Pick<Invocation, 'engine' | 'remainingTimeMs'>;
@@ -18,12 +22,12 @@ export type WakerClass = new (state: ObjectState, env: WorkerEnv) => Waker;
 
 export interface Waker {
   fetch(request: Request): Promise<Response>;
-  alarm(): Promise<void>;
+  alarm(info?: AlarmInfo): Promise<void>;
 }
 
 /**
- * The waker of a deployment: one object whose alarm is the next wake (RULINGS A33). The platform repeats an alarm that
- * failed, so nothing is lost while one is being handled.
+ * The waker of a deployment: one object whose alarm is the next wake (RULINGS A33). The platform repeats an alarm
+ * whose handler did not end, six times; so the second handling keeps an alarm of its own first, and there always is one.
  */
 export function createWakerClass(open: OpenWake, clock: Pick<Clock, 'nowMs'> = systemClock): WakerClass {
   return class StepwellWaker implements Waker {
@@ -39,19 +43,22 @@ export function createWakerClass(open: OpenWake, clock: Pick<Clock, 'nowMs'> = s
       return new Response(await answer(this.#storage, new URL(request.url), clock.nowMs()));
     }
 
-    async alarm(): Promise<void> {
+    async alarm(info?: AlarmInfo): Promise<void> {
       const storage = this.#storage;
       const wakeWithin = (delayMs: number): Promise<void> => wakeAt(storage, clock.nowMs() + delayMs);
-      const { engine, remainingTimeMs } = open(this.#env);
-      const { log } = engine.deps;
+      // The one before broke off. The platform gives up after a few, so this one leaves another behind whatever becomes of it.
+      if (info?.isRetry === true) await wakeWithin(AFTER_BREAK_MS);
+      let log = createWorkerLog('warn');
       try {
+        const { engine, remainingTimeMs } = open(this.#env);
+        log = engine.deps.log;
         const swept = await runWake(engine, { wakeWithin }, remainingTimeMs);
         log.info('woken', { ...swept });
       } catch (error) {
         log.warn('a wake found no database and is repeated', { error: String(error) });
         await wakeWithin(AGAIN_MS);
       }
-      const until = await guardedUntil(storage);
+      const until = await instantOf(storage, GUARDED_UNTIL);
       if (until > clock.nowMs()) await wakeAt(storage, until);
     }
   };
@@ -64,18 +71,19 @@ async function answer(
   nowMs: number,
 ): Promise<string> {
   const atMs = nowMs + Number(searchParams.get('ms') ?? '0');
+  const deployedAt = Number(searchParams.get('at') ?? '0');
   switch (pathname) {
     case '/guard':
-      if ((await guardedUntil(storage)) < atMs) await storage.put(GUARDED_UNTIL, atMs);
+      if ((await instantOf(storage, GUARDED_UNTIL)) < atMs) await storage.put(GUARDED_UNTIL, atMs);
       await wakeAt(storage, atMs);
       return 'kept';
     case '/wake':
       await wakeAt(storage, atMs);
       return 'kept';
     case '/is-published':
-      return (await storage.get(PUBLISHED)) === searchParams.get('digest') ? 'yes' : 'no';
+      return (await instantOf(storage, PUBLISHED)) >= deployedAt ? 'yes' : 'no';
     case '/published':
-      await storage.put(PUBLISHED, searchParams.get('digest'));
+      if ((await instantOf(storage, PUBLISHED)) < deployedAt) await storage.put(PUBLISHED, deployedAt);
       return 'kept';
     case '/next':
       return String((await storage.getAlarm()) ?? 'none');
@@ -90,7 +98,8 @@ async function wakeAt(storage: ObjectStorage, atMs: number): Promise<void> {
   if (current === null || atMs < current) await storage.setAlarm(atMs);
 }
 
-async function guardedUntil(storage: ObjectStorage): Promise<number> {
-  const until = await storage.get(GUARDED_UNTIL);
-  return typeof until === 'number' ? until : 0;
+/** 0: never. */
+async function instantOf(storage: ObjectStorage, key: string): Promise<number> {
+  const instant = await storage.get(key);
+  return typeof instant === 'number' ? instant : 0;
 }

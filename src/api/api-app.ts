@@ -36,7 +36,7 @@ export function createApiApp(deps: ApiDeps, table: RouteTable): Hono<ApiEnv> {
   const context: ApiContext = {
     ...deps,
     webhookRate: createCallRate(deps.clock, deps.settings.webhookRatePerSec),
-    streams: { count: 0 },
+    streams: new Set(),
     keyRing: createKeyRing(deps.store, deps.clock),
     strangers: createCallRate(deps.clock, STRANGERS_PER_SEC),
     knownSlugs: new Set(),

@@ -1,8 +1,10 @@
 import type { JsonObject } from '../core/json.ts';
 import type { Activity } from '../engine/streams/activity.ts';
+import type { OpenStream } from './streams.ts';
 import type { KeyRing } from '../engine/api-keys/key-ring.ts';
 import type { CallRate } from '../engine/call-rate.ts';
 import type { Refusal } from '../engine/refusal.ts';
+import type { AnswerLimit } from './answer-limit.ts';
 import type { createReadiness } from './readiness.ts';
 import type { UseCaseDeps } from '../engine/use-case.ts';
 
@@ -39,7 +41,7 @@ export interface ApiContext extends ApiDeps {
   /** Public webhooks by peer and slug. */
   readonly webhookRate: CallRate;
   /** Event streams that are open in this process. */
-  readonly streams: { count: number };
+  readonly streams: Set<OpenStream>;
   readonly keyRing: KeyRing;
   /** Calls with a wrong key, and deliveries without proof, by the network of the peer. */
   readonly strangers: CallRate;
@@ -72,6 +74,8 @@ export interface ApiSettings {
   readonly streamMaxMs: number | null;
   /** Refuses names and origins that are not this machine's: for a server without keys on the loopback interface. */
   readonly localCallersOnly: boolean;
+  /** What of one answer the host passes on; absent: 64 MiB. */
+  readonly answerLimit?: AnswerLimit;
   readonly envLabel: string | null;
   readonly envColor: string | null;
 }

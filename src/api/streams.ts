@@ -2,12 +2,20 @@ import { ok } from '../core/result.ts';
 import { refuse } from '../engine/refusal.ts';
 import type { Activity, Follower, Topic } from '../engine/streams/activity.ts';
 import type { ServerEvent } from '../engine/streams/server-event.ts';
+import type { Clock } from '../ports/system.ts';
 import type { Answer } from './reply.ts';
+
+/** A stream that was opened and not closed. */
+export interface OpenStream {
+  /** On the monotonic clock; null: it has no end of its own. */
+  readonly endsAtMs: number | null;
+}
 
 interface StreamDeps {
   readonly activity: Activity;
-  readonly streams: { count: number };
-  readonly settings: { readonly maxStreams: number };
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly streams: Set<OpenStream>;
+  readonly settings: { readonly maxStreams: number; readonly streamMaxMs: number | null };
 }
 
 /**
@@ -21,20 +29,26 @@ export function streamAnswer(
   refusal: 'unavailable' | 'rate_limited',
   events: (follower: Follower) => AsyncGenerator<ServerEvent>,
 ): Answer {
-  if (deps.streams.count >= deps.settings.maxStreams) {
+  const { streams } = deps;
+  const { maxStreams, streamMaxMs } = deps.settings;
+  const nowMs = deps.clock.monotonicMs();
+  // A host may stop a request, and its stream with it, without a word: none counts for longer than it may last.
+  for (const open of streams) if (open.endsAtMs !== null && open.endsAtMs <= nowMs) streams.delete(open);
+  if (streams.size >= maxStreams) {
     return refuse(refusal, 'too many event streams are open', {
       code: 'too_many_streams',
       retryAfterSecs: 5,
     });
   }
-  deps.streams.count += 1;
+  const stream: OpenStream = { endsAtMs: streamMaxMs === null ? null : nowMs + streamMaxMs };
+  streams.add(stream);
   const follower = deps.activity.follow(topic);
   return ok({
     status: 200,
     events: {
       events: events(follower),
       close: () => {
-        deps.streams.count -= 1;
+        streams.delete(stream);
         follower.close();
       },
     },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import type { Advice } from '../core/advice.ts';
-import { parseJsonAtDoor } from '../core/json-door.ts';
+import { jsonSyntaxProblem } from '../core/json-door.ts';
 import type { Json } from '../core/json.ts';
 import { err, ok, type Result } from '../core/result.ts';
 
@@ -32,20 +32,11 @@ function readJsonText(read: () => string, name: string): Result<Json, Advice> {
   }
   const parsed = parse(text);
   if (parsed !== undefined) return ok(parsed);
+  const problem = jsonSyntaxProblem(text);
   return err({
-    message: `${name} is not JSON${syntaxProblem(text)}`,
+    message: `${name} is not JSON${problem === null ? '' : `: it ${problem}`}`,
     next: 'Correct the syntax; comments and commas at the end of a list are not allowed.',
   });
-}
-
-/** `: it ends too early, line 3, column 8`, or nothing where the scanner of the API sees no fault. */
-function syntaxProblem(text: string): string {
-  const scanned = parseJsonAtDoor(text);
-  if (scanned.ok || scanned.error.kind !== 'syntax') return '';
-  const { message, offset } = scanned.error;
-  const before = text.slice(0, offset).split('\n');
-  const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
-  return `: it ${message.replace(/ \(offset [0-9]+\)$/, '')}, ${place}`;
 }
 
 function parse(text: string): Json | undefined {

@@ -39,6 +39,16 @@ export function parseJsonAtDoor(text: string, limits: DoorLimits = DOOR_LIMITS):
   return problem === null ? ok(JSON.parse(text)) : err(problem);
 }
 
+/** Where and why a text is no JSON, `ends too early, line 3, column 8`; null when the scanner sees no fault in its syntax. */
+export function jsonSyntaxProblem(text: string): string | null {
+  const scanned = parseJsonAtDoor(text);
+  if (scanned.ok || scanned.error.kind !== 'syntax') return null;
+  const { message, offset } = scanned.error;
+  const before = text.slice(0, offset).split('\n');
+  const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+  return `${message.replace(/ \(offset [0-9]+\)$/, '')}, ${place}`;
+}
+
 interface Scan {
   readonly text: string;
   readonly limits: DoorLimits;

@@ -1,82 +1,148 @@
+import type { SequenceDocument } from '../core/definition/document.ts';
 import { parseSequence } from '../core/definition/parse-sequence.ts';
 import { serialiseSequence } from '../core/definition/serialise.ts';
 import { sha256Hex } from '../core/digest.ts';
 import { canonicalJson, type JsonObject } from '../core/json.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { CatalogStore } from '../ports/store/catalog.ts';
+import type { CatalogStore, NewSequence, SequenceRecord } from '../ports/store/catalog.ts';
 import type { Clock } from '../ports/system.ts';
 
 export interface PublishDraftsDeps {
-  readonly store: Pick<CatalogStore, 'getSequence' | 'listVersions' | 'insertSequence'>;
+  readonly store: Pick<CatalogStore, 'findSequence' | 'insertSequence' | 'publishDeployed'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
-/** What became of one draft. `known`: this content was published before, by whatever deployment. */
+/**
+ * What became of one draft. `known`: nothing is to be done, because its content is the newest version, or the deployment
+ * before brought the same. `superseded`: a later deployment has published under this name.
+ */
 export type DraftOutcome =
   | { readonly name: string; readonly outcome: 'published'; readonly version: number }
   | { readonly name: string; readonly outcome: 'known' }
+  | { readonly name: string; readonly outcome: 'superseded' }
   | { readonly name: string; readonly outcome: 'refused'; readonly problem: string };
 
-/** Versions that are tried above the newest visible one: deprecated ones are not listed. */
-const VERSION_TRIES_MAX = 100;
+type Outcome = Unnamed<DraftOutcome>;
+type Unnamed<T> = T extends unknown ? Omit<T, 'name'> : never;
 
-/** A digest of all drafts: the same for the same content, whatever the order of members. */
-export function digestOfDrafts(tenantId: string, drafts: readonly JsonObject[]): string {
-  return sha256Hex(canonicalJson({ tenantId, drafts: [...drafts] }));
-}
+/** Looks at a name whose newest version is another one each time. */
+const LOOKS_MAX = 20;
 
 /**
- * Publishes what a deployment brings along (sequences.md 3). The id of a version is made from its content, so a draft is
- * published once however often, and from however many processes at once, it is deployed; a changed draft becomes the next
- * version. Rejects only when the database does not answer.
+ * Publishes what a deployment brings along (docs/decisions/0019): its content becomes the newest version of each name,
+ * also when an earlier version had the same content, unless the newest has it or the deployment before brought the same.
+ * Any number of processes may do so at once. A draft that names its version keeps that and no order. Rejects only when the
+ * database does not answer.
+ *
+ * @param deployedAt When the deployment was made, epoch ms: of two deployments the later wins, in whatever order they come
+ * here. null: now, for a deployment that publishes once and after all others.
  */
 export async function publishDrafts(
   deps: PublishDraftsDeps,
   tenantId: string,
   drafts: readonly JsonObject[],
+  deployedAt: number | null = null,
 ): Promise<readonly DraftOutcome[]> {
   const outcomes: DraftOutcome[] = [];
-  for (const draft of drafts) outcomes.push(await publishDraft(deps, { tenant_id: tenantId, ...draft }));
+  const taken = new Set<string>();
+  for (const draft of drafts) {
+    const read = readDraft(deps, { tenant_id: tenantId, ...draft });
+    const name = typeof draft['name'] === 'string' ? draft['name'] : 'without a name';
+    const outcome: Outcome = read.ok
+      ? await publishDraft(deps, read.value, deployedAt, taken)
+      : { outcome: 'refused', problem: read.error };
+    outcomes.push({ name, ...outcome });
+  }
   return outcomes;
 }
 
-async function publishDraft(deps: PublishDraftsDeps, draft: JsonObject): Promise<DraftOutcome> {
-  const name = typeof draft['name'] === 'string' ? draft['name'] : 'without a name';
-  const id = typeof draft['id'] === 'string' ? draft['id'] : idOf(draft);
-  const createdAt = new Date(deps.clock.nowMs()).toISOString();
-  const whole: JsonObject = { namespace: 'default', created_at: createdAt, version: 1, ...draft, id };
-  const parsed = read(whole);
-  if (!parsed.ok) return { name, outcome: 'refused', problem: parsed.error };
-  const { document } = parsed.value;
-  const { tenant_id: tenantId, namespace } = document;
-  if ((await deps.store.getSequence(tenantId, id)) !== null) return { name, outcome: 'known' };
-  const isGiven = draft['version'] !== undefined;
-  const versions = isGiven ? [] : await deps.store.listVersions({ tenantId, namespace, name });
-  const first = isGiven ? document.version : Math.max(0, ...versions.map(({ version }) => version)) + 1;
-  for (let version = first; version < first + (isGiven ? 1 : VERSION_TRIES_MAX); version += 1) {
-    const answer = await insert(deps, { ...document, version });
-    if (answer === 'created') return { name, outcome: 'published', version };
-    if (answer === 'id_exists') return { name, outcome: 'known' };
-  }
-  return { name, outcome: 'refused', problem: `version ${first} is there with another content` };
+/** A draft in its stored form, and which of its members the author has given. */
+interface ReadDraft {
+  readonly document: SequenceDocument;
+  readonly contentHash: string;
+  readonly isVersionGiven: boolean;
+  readonly isIdGiven: boolean;
 }
 
-type Parsed = Extract<ReturnType<typeof parseSequence>, { readonly ok: true }>['value'];
-
-function read(draft: JsonObject): Result<Parsed, string> {
-  const parsed = parseSequence(draft);
-  if (parsed.ok) return ok(parsed.value);
+function readDraft({ clock }: PublishDraftsDeps, draft: JsonObject): Result<ReadDraft, string> {
+  const createdAt = new Date(clock.nowMs()).toISOString();
+  const placeholder = '00000000-0000-8000-8000-000000000000';
+  const whole = { namespace: 'default', created_at: createdAt, version: 1, id: placeholder, ...draft };
+  const parsed = parseSequence(whole);
+  if (parsed.ok) {
+    const { document } = parsed.value;
+    const isVersionGiven = draft['version'] !== undefined;
+    return ok({
+      document,
+      contentHash: contentHashOf(document),
+      isVersionGiven,
+      isIdGiven: draft['id'] !== undefined,
+    });
+  }
   const problems = parsed.error.details.map(
     ({ path, message }) => `${path === '' ? 'document' : path}: ${message}`,
   );
   return err(problems.length === 0 ? parsed.error.message : problems.join('; '));
 }
 
-function insert({ store }: PublishDraftsDeps, document: Parsed['document']) {
-  const definition = serialiseSequence(document);
-  const { id, tenant_id: tenantId, namespace, name, version, status, deprecated } = document;
-  const contentHash = sha256Hex(canonicalJson(definition));
-  return store.insertSequence({
+async function publishDraft(
+  deps: PublishDraftsDeps,
+  draft: ReadDraft,
+  deployedAt: number | null,
+  taken: Set<string>,
+): Promise<Outcome> {
+  const { tenant_id: tenantId, namespace, name, version } = draft.document;
+  const key = JSON.stringify([tenantId, namespace, name, draft.isVersionGiven ? version : null]);
+  if (taken.has(key))
+    return { outcome: 'refused', problem: 'the deployment brings another one of this name' };
+  taken.add(key);
+  return draft.isVersionGiven ? publishNumbered(deps, draft) : publishNewest(deps, draft, deployedAt);
+}
+
+async function publishNewest(
+  { store }: PublishDraftsDeps,
+  draft: ReadDraft,
+  deployedAt: number | null,
+): Promise<Outcome> {
+  const { document, contentHash } = draft;
+  const name = { tenantId: document.tenant_id, namespace: document.namespace, name: document.name };
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    const newest = await store.findSequence({ ...name, version: 'newest' });
+    const newestSeen = newest?.version ?? null;
+    const version = (newestSeen ?? 0) + 1;
+    const sequence = hasContent(newest, contentHash) ? null : newSequence({ ...draft, version });
+    const answer = await store.publishDeployed({ ...name, sequence, newestSeen, contentHash, deployedAt });
+    switch (answer) {
+      case 'published':
+        return { outcome: 'published', version };
+      case 'known':
+      case 'superseded':
+        return { outcome: answer };
+      case 'id_exists':
+        return { outcome: 'refused', problem: `id ${document.id} is there with another content` };
+      case 'moved':
+    }
+  }
+  return { outcome: 'refused', problem: 'others publish under this name all the time' };
+}
+
+async function publishNumbered({ store }: PublishDraftsDeps, draft: ReadDraft): Promise<Outcome> {
+  const { document, contentHash } = draft;
+  const { tenant_id: tenantId, namespace, name, version } = document;
+  const answer = await store.insertSequence(newSequence({ ...draft, version }));
+  if (answer === 'created') return { outcome: 'published', version };
+  const there = await store.findSequence({ tenantId, namespace, name, version });
+  if (hasContent(there, contentHash)) return { outcome: 'known' };
+  const taken = there === null ? `id ${document.id}` : `version ${version}`;
+  return { outcome: 'refused', problem: `${taken} is there with another content` };
+}
+
+function newSequence(draft: ReadDraft & { readonly version: number }): NewSequence {
+  const { version, contentHash } = draft;
+  const { tenant_id: tenantId, namespace, name, status, deprecated } = draft.document;
+  const id = draft.isIdGiven ? draft.document.id : idOf(tenantId, version, contentHash);
+  const definition = serialiseSequence({ ...draft.document, id, version });
+  return {
     id,
     tenantId,
     namespace,
@@ -85,13 +151,26 @@ function insert({ store }: PublishDraftsDeps, document: Parsed['document']) {
     status,
     deprecated,
     definition,
-    contentHash,
-  });
+    contentHash: sha256Hex(canonicalJson(definition)),
+  };
 }
 
-/** A UUID of version 8 from the content. */
-function idOf(draft: JsonObject): string {
-  const hex = sha256Hex(canonicalJson(draft));
+/** A stored document is read like a draft, so that defaults which were added since make no difference. */
+function hasContent(sequence: SequenceRecord | null, contentHash: string): boolean {
+  if (sequence === null) return false;
+  const parsed = parseSequence(sequence.definition);
+  return parsed.ok && contentHashOf(parsed.value.document) === contentHash;
+}
+
+/** Of what the author writes. What an operator does to a version later is in its row and not in its document. */
+function contentHashOf(document: SequenceDocument): string {
+  const { id: _id, version: _version, created_at: _createdAt, ...content } = serialiseSequence(document);
+  return sha256Hex(canonicalJson(content));
+}
+
+/** A UUID of version 8: the same for the same version of the same content. */
+function idOf(tenantId: string, version: number, contentHash: string): string {
+  const hex = sha256Hex(canonicalJson([tenantId, version, contentHash]));
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`];
   return [...parts, hex.slice(20, 32)].join('-');
 }

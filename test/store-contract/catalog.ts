@@ -46,6 +46,46 @@ export function describeCatalog(makeStore: MakeStore): void {
     expect(await world.store.getSequence(null, id)).toMatchObject({ version: 1 });
   });
 
+  it('a deployment becomes the newest version under the row of its name, and an earlier one changes nothing', async () => {
+    const deploy = (
+      contentHash: string,
+      deployedAt: number | null,
+      newestSeen: number | null,
+      brings = true,
+    ) => {
+      const version = (newestSeen ?? 0) + 1;
+      const next = brings ? sequence({ version, definition: { contentHash } }) : null;
+      return world.store.publishDeployed({ ...name, sequence: next, newestSeen, contentHash, deployedAt });
+    };
+    const now = await world.now();
+    expect(await deploy('b', now + 2_000, null)).toBe('published');
+    expect(await deploy('b', now + 2_000, 1)).toBe('known');
+    expect(await deploy('a', now + 1_000, 1)).toBe('superseded');
+    expect(await deploy('a', now + 3_000, null)).toBe('moved');
+    expect(await deploy('b', now + 3_000, 1)).toBe('known');
+    expect(await deploy('a', now + 2_500, 1)).toBe('superseded');
+    expect(await deploy('a', now + 4_000, 1, false)).toBe('known');
+    expect(await deploy('b', now + 5_000, 1)).toBe('published');
+    expect(versionsOf(await world.store.listVersions(name))).toEqual([2, 1]);
+    const newest = await world.store.findSequence({ ...name, version: null });
+    expect(newest).toMatchObject({ version: 2, definition: { contentHash: 'b' }, createdAt: now });
+    // Without an instant it comes after all, also after those whose clocks are ahead.
+    expect(await deploy('c', null, 2)).toBe('published');
+    expect(await deploy('d', now + 4_000, 3)).toBe('superseded');
+    expect(await deploy('d', now + 6_000, 3)).toBe('published');
+  });
+
+  it('a deployment that clashes changes nothing, and one after all versions were deleted publishes', async () => {
+    const deployed = { ...name, newestSeen: null, contentHash: 'a', deployedAt: null };
+    const id = await publish({ name: 'other' });
+    const clash = sequence({ id });
+    expect(await world.store.publishDeployed({ ...deployed, sequence: clash })).toBe('id_exists');
+    const first = sequence();
+    expect(await world.store.publishDeployed({ ...deployed, sequence: first })).toBe('published');
+    expect(await world.store.deleteSequence(TENANT, first.id)).toBe('deleted');
+    expect(await world.store.publishDeployed({ ...deployed, sequence: sequence() })).toBe('published');
+  });
+
   it('a name means its highest version that is not deprecated, whatever its status [VER-4]', async () => {
     for (const version of [9, 10, 11]) await publish({ version, status: 'draft' });
     await publish({ version: 12, deprecated: true });

@@ -2,6 +2,8 @@ import { compareCodePoints } from '../../core/json.ts';
 import { isTerminal } from '../../core/run/states.ts';
 import type {
   CatalogStore,
+  DeployedAnswer,
+  DeployedSequence,
   NewSequence,
   NewTrigger,
   SequenceName,
@@ -18,6 +20,24 @@ export function insertSequence(tx: Tx, sequence: NewSequence): 'created' | 'id_e
   if (ofName(tx.db, sequence).some(({ version }) => version === sequence.version)) return 'version_exists';
   tx.db.sequences.put(sequence.id, stored({ ...sequence, createdAt: tx.t }));
   return 'created';
+}
+
+export function publishDeployed(tx: Tx, deployed: DeployedSequence): DeployedAnswer {
+  const { deployedAt, newestSeen, contentHash } = deployed;
+  const key = JSON.stringify([deployed.tenantId, deployed.namespace, deployed.name]);
+  const last = tx.db.deployed.get(key);
+  if (deployedAt !== null && last !== undefined && last.deployedAt >= deployedAt) {
+    return last.deployedAt === deployedAt ? 'known' : 'superseded';
+  }
+  const newest = ofName(tx.db, deployed)[0]?.version ?? null;
+  if (newest !== newestSeen) return 'moved';
+  const isRepeat = newest !== null && last?.contentHash === contentHash;
+  const sequence = isRepeat ? null : deployed.sequence;
+  const inserted = sequence === null ? 'created' : insertSequence(tx, sequence);
+  if (inserted !== 'created') return inserted === 'id_exists' ? 'id_exists' : 'moved';
+  const at = Math.max(last?.deployedAt ?? 0, deployedAt ?? tx.t);
+  tx.db.deployed.put(key, { deployedAt: at, contentHash });
+  return sequence === null ? 'known' : 'published';
 }
 
 export function getSequence(db: Database, tenantId: string | null, id: string): SequenceRecord | null {

@@ -2,7 +2,7 @@ import type { Frame } from '../../core/run/frame.ts';
 import { checkPromises } from '../../core/run/promises.ts';
 import type { Json } from '../../core/json.ts';
 import type { TaskEvent } from '../../ports/store/accept.ts';
-import type { SequenceRecord, TriggerRecord } from '../../ports/store/catalog.ts';
+import type { DeploymentNote, SequenceRecord, TriggerRecord } from '../../ports/store/catalog.ts';
 import type { CredentialRecord } from '../../ports/store/credentials.ts';
 import type { PluginRecord } from '../../ports/store/plugins.ts';
 import type { KeptAnswer, KeyAttempt } from '../../ports/store/idempotency.ts';
@@ -84,6 +84,8 @@ export interface Database {
   /** Nonces to the instant at which they may be used again. */
   readonly nonces: Table<number>;
   readonly sequences: Table<SequenceRecord>;
+  /** By tenant, namespace and name. */
+  readonly deployed: Table<DeploymentNote>;
   readonly triggers: Table<TriggerRecord>;
   readonly schedules: Table<ScheduleRecord>;
   readonly sessions: Table<SessionRecord>;
@@ -170,6 +172,7 @@ export function createDatabase(): Database {
     deliveries: new Table(log),
     nonces: new Table(log),
     sequences: new Table(log),
+    deployed: new Table(log),
     triggers: new Table(log),
     schedules: new Table(log),
     sessions: new Table(log),

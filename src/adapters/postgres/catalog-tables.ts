@@ -9,16 +9,21 @@ import type {
   TriggerRecord,
   WantedVersion,
 } from '../../ports/store/catalog.ts';
-import { isUuid } from './call.ts';
+import { call, isUuid } from './call.ts';
 import { tenantDatabase } from './database.ts';
 import type { SqlDriver } from './driver.ts';
+import { answerOf } from './rows.ts';
 import { sequences, triggers } from './schema.ts';
 import { readSequence } from './tables/rows.ts';
+
+const PUBLISH_DEPLOYED = 'SELECT stepwell.publish_deployed_v1($1::jsonb)';
 
 /** What publishing and administration need; turns read a version by its id only (catalog.ts). */
 export function createCatalogTables(driver: SqlDriver): Omit<CatalogStore, 'getSequence' | 'deleteSequence'> {
   return {
     insertSequence: (sequence) => insertSequence(driver, sequence),
+    publishDeployed: async (sequence) =>
+      answerOf(await call(driver, PUBLISH_DEPLOYED, [JSON.stringify(sequence)])),
     async findSequence({ version, ...name }) {
       const filters = [...named(name), ...versionCondition(version)];
       return (await selectSequences(driver, name.tenantId, filters, 1))[0] ?? null;

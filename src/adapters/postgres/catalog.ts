@@ -27,6 +27,7 @@ export function createCatalogStore(driver: SqlDriver): CatalogStore {
       return answerOf(await call(driver, DELETE_SEQUENCE, [tenantId, id]));
     },
     insertSequence: async (sequence) => (await tables()).insertSequence(sequence),
+    publishDeployed: async (sequence) => (await tables()).publishDeployed(sequence),
     findSequence: async (name) => (await tables()).findSequence(name),
     listSequences: async (query) => (await tables()).listSequences(query),
     listVersions: async (name) => (await tables()).listVersions(name),

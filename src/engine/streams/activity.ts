@@ -66,6 +66,17 @@ export function createActivity(clock: Pick<Clock, 'after'>): Activity {
   };
 }
 
+/** The same, but those who follow look at most so often: for a host that hears of no writes and counts each request. */
+export function unhurried(activity: Activity, leastMs: number): Activity {
+  return {
+    ...activity,
+    follow(topic) {
+      const { next, close } = activity.follow(topic);
+      return { next: (withinMs) => next(Math.max(withinMs, leastMs)), close };
+    },
+  };
+}
+
 function wakeOrTime(clock: Pick<Clock, 'after'>, state: State, withinMs: number): Promise<void> {
   return new Promise((resolve) => {
     const finish = (): void => {

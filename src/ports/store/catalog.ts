@@ -4,6 +4,8 @@ import type { Json, JsonObject } from '../../core/json.ts';
 export interface CatalogStore {
   /** [PUB-5], [PUB-6]: one write; `exists` names what clashed. */
   insertSequence(sequence: NewSequence): Promise<'created' | 'id_exists' | 'version_exists'>;
+  /** One sequence of a deployment becomes the newest version of its name, unless that is not this deployment's to do. */
+  publishDeployed(sequence: DeployedSequence): Promise<DeployedAnswer>;
   getSequence(tenantId: string | null, id: string): Promise<SequenceRecord | null>;
   /** [VER-4]: without version the highest that is not deprecated, whatever its status; `newest` is the highest of all. */
   findSequence(name: SequenceName & { readonly version: WantedVersion }): Promise<SequenceRecord | null>;
@@ -52,6 +54,31 @@ export interface NewSequence extends SequenceName {
   /** The stored document, as it is given back (plus status and deprecated of the row). */
   readonly definition: JsonObject;
   /** SHA-256 of the canonical JSON of the definition, hex. */
+  readonly contentHash: string;
+}
+
+/** What a deployment brings under one name (docs/decisions/0019). */
+export interface DeployedSequence extends SequenceName {
+  /** The next version; null: the newest has this content, and only the deployment is noted. */
+  readonly sequence: NewSequence | null;
+  /** Number of the newest version, with which the content was compared; null: there was none. */
+  readonly newestSeen: number | null;
+  /** The same for the same content, whatever its id, version and instant; hex. */
+  readonly contentHash: string;
+  /** When the deployment was made, epoch ms; null: now, and after all others. */
+  readonly deployedAt: number | null;
+}
+
+/**
+ * `known`: this deployment was noted before, or brings what the one before it brought, or what the newest version holds.
+ * `superseded`: a later deployment was noted. `moved`: the newest version is another one than was seen; look again.
+ * `id_exists`: the id is taken by a version. The last three change nothing.
+ */
+export type DeployedAnswer = 'published' | 'known' | 'superseded' | 'moved' | 'id_exists';
+
+/** What was noted of the last deployment of a name. */
+export interface DeploymentNote {
+  readonly deployedAt: number;
   readonly contentHash: string;
 }
 

@@ -26,7 +26,19 @@ describe('a project for Cloudflare', () => {
 
   it('may bring nothing, and is told when what it brings are no handlers', () => {
     expect([handlersOf({}), draftsOf({}), handlersOf({ handlers: [] })]).toEqual([[], [], []]);
+    expect(draftsOf({ sequences: [] })).toEqual([]);
     expect(() => handlersOf({ handlers: { limit: 3 } })).toThrow('exports no handler');
+    expect(() => draftsOf({ sequences: { limit: 3 } })).toThrow('no sequence is exported');
+    const incomplete = { blocks: trip.blocks };
+    expect(() => draftsOf({ sequences: { trip, incomplete } })).toThrow('the export incomplete of the given');
+  });
+
+  it('may bring its sequences by file, which is named when something is wrong with it', () => {
+    const sequenceFiles = { 'sequences/trip.ts': { trip }, 'sequences/hike.json': { ...trip, name: 'hike' } };
+    expect(draftsOf({ sequenceFiles }).map(({ name }) => name)).toEqual(['trip', 'hike']);
+    expect(() => draftsOf({ sequenceFiles: { 'sequences/hike.json': { name: 'hike' } } })).toThrow(
+      'sequences/hike.json is no sequence: it has no blocks (a list)',
+    );
   });
 
   it('fits what the platform expects of a Worker and of an object, by the types of its makers', () => {

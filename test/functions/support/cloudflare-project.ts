@@ -10,6 +10,8 @@ export interface CloudflareProject {
   readonly bundle: string;
   /** What wrangler and the build command said. */
   readonly output: string;
+  /** Runs wrangler in the folder; answers what it and the build command said. */
+  wrangler(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<string>;
   remove(): void;
 }
 
@@ -25,21 +27,22 @@ export async function deployDryRun(databaseUrl: string): Promise<CloudflareProje
     cpSync(join(ROOT, 'examples/deploy-cloudflare'), folder, { recursive: true });
     await installPackage(folder, ['wrangler']);
     symlinkSync('../stepwell/dist/cli.js', join(folder, 'node_modules/.bin/stepwell'));
-    const output = await runProgram(
-      folder,
-      ['node_modules/wrangler/bin/wrangler.js', 'deploy', '--dry-run', '--outdir', 'out'],
-      {
+    const wrangler: CloudflareProject['wrangler'] = (args, environment = {}) =>
+      runProgram(folder, ['node_modules/wrangler/bin/wrangler.js', ...args], {
         STEPWELL_DATABASE_URL: databaseUrl,
         WRANGLER_SEND_METRICS: 'false',
         WRANGLER_LOG_PATH: join(folder, 'logs'),
         XDG_CONFIG_HOME: join(folder, 'settings'),
         CI: '1',
-      },
-    );
+        npm_lifecycle_event: '',
+        ...environment,
+      });
+    const output = await wrangler(['deploy', '--dry-run', '--outdir', 'out']);
     return {
       configPath: join(folder, 'wrangler.jsonc'),
       bundle: readFileSync(join(folder, 'out/index.js'), 'utf8'),
       output,
+      wrangler,
       remove: () => rmSync(folder, { recursive: true, force: true }),
     };
   } catch (error) {
