@@ -75,7 +75,7 @@ export function createFunctionHost({ databaseUrl, waker, ...options }: FunctionH
     engineSettings(settings, { leaseOwner: 'bench', buildId: 'bench', maxOutputBytes: MAX_OUTPUT_BYTES }),
   );
   const wakes = { waker: waker === undefined ? null : Promise.resolve(waker), memory: { keptUntilMs: 0 } };
-  const parts: AwsParts = { engine, queue, log, settings, version: 'bench', wakes };
+  const parts: AwsParts = { engine, queue, log, watched: log, settings, version: 'bench', wakes };
   const host: AwsHost = () => Promise.resolve(parts);
   const turn = createTurnHandler(host);
   const sweep = createSweepHandler(host);

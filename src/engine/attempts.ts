@@ -3,7 +3,7 @@ import type { Log } from '../ports/system.ts';
 /** The parts of a sweep: each has its turn, whatever became of the others. */
 export interface Attempts {
   /** Null when it failed, which the log says. */
-  attempt<T>(what: string, work: () => Promise<T>): Promise<T | null>;
+  readonly attempt: <T>(what: string, work: () => Promise<T>) => Promise<T | null>;
   /** How many were made. */
   readonly count: number;
   /** What the failed ones threw. */

@@ -1,5 +1,5 @@
 import { type FunctionEngine, leaseMsOf } from './function-engine.ts';
-import type { Invocation } from './invocation.ts';
+import type { Invocation } from './open-invocation.ts';
 import type { TurnRunner } from './runner.ts';
 
 /** The turns of API requests on a function host. */
@@ -16,7 +16,7 @@ export interface RequestRunner extends TurnRunner {
 export function createRequestRunner(engine: FunctionEngine): RequestRunner {
   let opened: Promise<Invocation> | null = null;
   const open = async (): Promise<Invocation> => {
-    const { openInvocation } = await import('./invocation.ts');
+    const { openInvocation } = await import('./open-invocation.ts');
     return openInvocation(engine, () => 0);
   };
   const runner = async (): Promise<TurnRunner> => {

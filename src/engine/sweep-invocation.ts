@@ -1,7 +1,7 @@
 import type { WorkLook } from '../ports/store/sweeps.ts';
 import type { FunctionEngine } from './function-engine.ts';
 import { hintUpcoming, mayHaveUpcoming } from './hint-upcoming.ts';
-import type { Invocation } from './invocation.ts';
+import type { Invocation } from './open-invocation.ts';
 import { kindsOfWork, lookForWork } from './look-for-work.ts';
 import { claimDue, sweep, type Swept } from './sweep.ts';
 
