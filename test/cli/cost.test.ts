@@ -3,22 +3,12 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { estimate, type Workload } from '../../src/cli/cost/estimate.ts';
+import { DEFAULTS } from '../../src/cli/cost/assumptions.ts';
+import { explainNumbers } from '../../src/cli/cost/explain-numbers.ts';
 import { PRICES } from '../../src/cli/cost/prices.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const WORKLOAD: Workload = {
-  host: 'aws',
-  mode: 'economy',
-  runs: 200_000,
-  stepsPerRun: 5,
-  stepsPerTurn: 5,
-  stepMs: 50,
-  cpuMs: 2,
-  batch: 2,
-  minUnits: 0.25,
-};
-const of = (change: Partial<Workload>) => estimate({ ...WORKLOAD, ...change }, PRICES);
+const DOC = readFileSync(resolve(ROOT, 'docs/cost.md'), 'utf8');
 
 async function cost(...args: readonly string[]) {
   const program = resolve(ROOT, 'src/cli/main.ts');
@@ -29,61 +19,61 @@ async function cost(...args: readonly string[]) {
   );
 }
 
-describe('the estimate of costs', () => {
-  it('grows with the work, and idle does not', () => {
-    const [once, twice] = [of({}), of({ runs: 400_000 })];
-    expect(twice.perMillionSteps).toBeLessThan(once.perMillionSteps * 1.001);
-    expect(twice.idleMonth).toBe(once.idleMonth);
+describe('docs/cost.md', () => {
+  const shown = [...DOC.matchAll(/```console\n\$ npx stepwell cost(.*)\n([\s\S]*?)```/g)];
+
+  it('shows four calls', () => {
+    expect(shown).toHaveLength(4);
   });
 
-  it('is several times as much with one step per invocation as with a turn that goes on', () => {
-    const each = of({ stepsPerTurn: 1, batch: 1, stepMs: 5 }).perMillionSteps;
-    expect(each).toBeGreaterThan(2 * of({ batch: 1, stepMs: 5 }).perMillionSteps);
-  });
+  it.each(shown.map(([, args = '', text = '']) => [args.trim(), text] as const))(
+    'shows what `stepwell cost %s` answers',
+    async (args, text) => {
+      const { out, error } = await cost(...args.split(' ').filter((arg) => arg !== ''));
+      expect(error).toBe('');
+      // What it rests on stands below in tables of its own.
+      expect(`${out.slice(0, out.indexOf('\nAssumed;'))}`).toBe(text);
+    },
+  );
 
-  it('shows that a database which may sleep is nearly all of an idle month', () => {
-    for (const host of ['aws', 'cloudflare'] as const) {
-      const saved = of({ host, mode: 'steady' }).idleMonth - of({ host }).idleMonth;
-      expect(saved).toBeGreaterThan(25);
-    }
-  });
-
-  it('counts lines that add up, in no workload less than nothing', () => {
-    for (const host of ['aws', 'cloudflare'] as const) {
-      for (const runs of [0, 1, 1e9]) {
-        const { work, idle, idleMonth } = of({ host, runs });
-        expect([...work, ...idle].every(({ dollars }) => dollars >= 0)).toBe(true);
-        expect(idle.reduce((sum, { dollars }) => sum + dollars, 0)).toBeCloseTo(idleMonth);
-      }
-    }
+  it('holds the tables of all flags and prices, as `stepwell cost --explain` prints them', () => {
+    expect(DOC).toContain(explainNumbers().join('\n'));
   });
 });
 
 describe('stepwell cost', () => {
-  it('answers what docs/cost.md shows', async () => {
-    const shown = [
-      ...readFileSync(resolve(ROOT, 'docs/cost.md'), 'utf8').matchAll(
-        /```console\n\$ npx stepwell cost (.*)\n([\s\S]*?)```/g,
-      ),
-    ];
-    expect(shown).toHaveLength(3);
-    for (const [, args = '', text] of shown) expect((await cost(...args.split(' '))).out).toBe(text);
-  });
-
-  it('takes other prices, and answers JSON with all that it went by', async () => {
-    const { out } = await cost('--json', '--price', 'neon_unit_hour=0, alarm_month=7');
+  it('answers JSON with all that it went by', async () => {
+    const { out } = await cost('--json', '--price', 'neon_unit_hour=0, alarm_month=7', '--waits=2');
     expect(JSON.parse(out)).toMatchObject({
-      prices: { neon_unit_hour: 0, alarm_month: 7, log_gb: PRICES.log_gb },
-      workload: WORKLOAD,
+      estimates: [{ host: 'aws', mode: 'economy', notes: expect.any(Array) }],
+      workload: { ...DEFAULTS, waits: 2, arrival: 'spread', stepsPerTurn: null, freeTiers: false },
+      prices: {
+        neon_unit_hour: { dollars: 0, from: 'given' },
+        alarm_month: { dollars: 7, from: 'given' },
+        log_gb: PRICES.log_gb,
+      },
     });
   });
 
+  it('compares both hosts and both modes, or those of the host that is named', async () => {
+    const places = async (...args: readonly string[]): Promise<unknown> => {
+      const answer: { readonly estimates: readonly { host: string; mode: string }[] } = JSON.parse(
+        (await cost('--compare', '--json', ...args)).out,
+      );
+      return answer.estimates.map(({ host, mode }) => `${host} ${mode}`);
+    };
+    expect(await places()).toEqual(['aws economy', 'aws steady', 'cloudflare economy', 'cloudflare steady']);
+    expect(await places('--host', 'cloudflare')).toEqual(['cloudflare economy', 'cloudflare steady']);
+  });
+
   it.each([
-    [['--batch', '0'], '--batch must be a number of at least 1'],
-    [['--runs', 'many'], '--runs must be a number of at least 0'],
-    [['--price', 'neon_unit_hours=1'], 'Did you mean neon_unit_hour?'],
-    [['--price', 'log_gb=cheap'], 'log_gb=cheap sets no price'],
+    [['--runs', '-5'], '--runs must be a number from 0 to 1,000,000,000,000 a month, not -5'],
+    [['--runs='], '--runs must be a number from 0'],
+    [['--step-mss', '3'], 'Did you mean --step-ms?'],
+    [['--price', 'neon_unit_hours=1'], "did you mean 'neon_unit_hour'?"],
   ])('refuses %j', async (args, message) => {
-    expect((await cost(...args)).error).toContain(message);
+    const { out, error } = await cost(...args);
+    expect(error).toContain(message);
+    expect(out).toBe('');
   });
 });

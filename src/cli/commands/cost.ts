@@ -1,124 +1,99 @@
-import { err, ok, type Result } from '../../core/result.ts';
-import type { Advice } from '../../core/advice.ts';
-import { type CostLine, type Estimate, estimate, type Workload } from '../cost/estimate.ts';
-import { PRICES, type PriceName, type Prices } from '../cost/prices.ts';
+import { ok } from '../../core/result.ts';
+import {
+  type Arrival,
+  ASSUMPTION_NAMES,
+  ASSUMPTIONS,
+  DEFAULTS,
+  flagOf,
+  type Host,
+  type Mode,
+} from '../cost/assumptions.ts';
+import { estimate } from '../cost/estimate.ts';
+import { explainNumbers } from '../cost/explain-numbers.ts';
+import { type Flags, readPrices, readWorkload } from '../cost/read-flags.ts';
+import { showComparison } from '../cost/show-comparison.ts';
+import { showEstimate } from '../cost/show-estimate.ts';
 import { defineCliCommand } from '../command.ts';
-import { nearestName } from '../../core/definition/did-you-mean.ts';
 
-const number = (description: string, value: string) =>
-  ({ type: 'string', description, default: value }) as const;
+const HOSTS: readonly Host[] = ['aws', 'cloudflare'];
+const MODES: readonly Mode[] = ['economy', 'steady'];
+const ARRIVALS: readonly Arrival[] = ['spread', 'business-hours', 'heap'];
+/** Where standard output is no terminal. */
+const COLUMNS_UNKNOWN = 80;
+
+/** Without defaults: whether one was given decides what `--compare` compares, and what the list marks as said. */
+const numbers = Object.fromEntries(
+  ASSUMPTION_NAMES.map((name) => {
+    const description = `${ASSUMPTIONS[name].about} (default: ${DEFAULTS[name]})`;
+    return [flagOf(name), { type: 'string', valueHint: 'number', description }] as const;
+  }),
+);
 
 export default defineCliCommand({
   name: 'cost',
   description: 'Estimate what a month costs on AWS or Cloudflare (docs/cost.md).',
   args: {
-    host: { type: 'enum', options: ['aws', 'cloudflare'], default: 'aws', description: 'Where it runs.' },
+    host: {
+      type: 'enum',
+      options: [...HOSTS],
+      valueHint: HOSTS.join('|'),
+      description: 'Where it runs (default: aws)',
+    },
     mode: {
       type: 'enum',
-      options: ['steady', 'economy'],
-      default: 'economy',
-      description: 'Whether the database may sleep.',
+      options: [...MODES],
+      valueHint: MODES.join('|'),
+      description: 'Whether the database may sleep (default: economy)',
     },
-    runs: number('Runs a month.', '200000'),
-    steps: number('Steps of a run.', '5'),
-    'steps-per-turn': number('Steps that a turn runs before it goes back to the queue.', '5'),
-    'step-ms': number('Time a step waits for its handler, in ms.', '50'),
-    'cpu-ms': number('Time a step computes, in ms.', '2'),
-    batch: number('Messages one invocation takes.', '2'),
-    'min-units': number('Compute units of the database while it is awake.', '0.25'),
-    price: { type: 'string', description: 'Another price, name=dollars; several with commas.' },
-    json: { type: 'boolean', description: 'Print JSON.', default: false },
+    compare: { type: 'boolean', default: false, description: 'Show both hosts and both modes side by side' },
+    arrival: {
+      type: 'enum',
+      options: [...ARRIVALS],
+      valueHint: ARRIVALS.join('|'),
+      default: 'spread',
+      description: 'How runs come: at any time, in business hours, or all at once',
+    },
+    ...numbers,
+    'steps-per-turn': {
+      type: 'string',
+      valueHint: 'number',
+      description: 'Steps a turn runs before it goes back to the queue (default: as many as fit)',
+    },
+    price: { type: 'string', description: 'Another price, name=dollars; several with commas' },
+    prices: { type: 'string', valueHint: 'file', description: 'JSON file of other prices' },
+    'free-tiers': {
+      type: 'boolean',
+      default: false,
+      description: 'Leave out what AWS always gives for free and what the Workers plan includes',
+    },
+    json: { type: 'boolean', default: false, description: 'Print JSON' },
+    explain: {
+      type: 'boolean',
+      default: false,
+      description: 'Say what each flag means, and where each number and price is from (Markdown)',
+    },
   },
   run: async (args, terminal) => {
-    const workload = workloadOf(args);
+    if (args.explain) {
+      for (const line of explainNumbers()) terminal.out(line);
+      return ok(null);
+    }
+    const flags: Flags = args;
+    const workload = readWorkload(flags, args.arrival, args['free-tiers']);
     if (!workload.ok) return workload;
-    const prices = pricesOf(args.price ?? '');
+    const prices = readPrices(args.price ?? '', args.prices);
     if (!prices.ok) return prices;
-    const estimated = estimate(workload.value, prices.value);
-    if (args.json)
-      terminal.out(JSON.stringify({ ...estimated, workload: workload.value, prices: prices.value }));
-    else for (const line of described(estimated)) terminal.out(line);
+    const compared = args.compare;
+    const hosts = args.host === undefined ? (compared ? HOSTS : HOSTS.slice(0, 1)) : [args.host];
+    const modes = args.mode === undefined ? (compared ? MODES : MODES.slice(0, 1)) : [args.mode];
+    const estimates = hosts.flatMap((host) =>
+      modes.map((mode) => estimate({ ...workload.value, host, mode }, prices.value)),
+    );
+    const given = { workload: workload.value, prices: prices.value };
+    const shown = { ...given, columns: process.stdout.columns ?? COLUMNS_UNKNOWN, palette: terminal.palette };
+    if (args.json) terminal.out(JSON.stringify({ estimates, ...given }));
+    else if (compared) for (const line of showComparison(estimates, shown)) terminal.out(line);
+    else for (const one of estimates) for (const line of showEstimate(one, shown)) terminal.out(line);
     return ok(null);
   },
 });
-
-interface Given {
-  readonly host: Workload['host'];
-  readonly mode: Workload['mode'];
-  readonly runs: string;
-  readonly steps: string;
-  readonly batch: string;
-  readonly 'steps-per-turn': string;
-  readonly 'step-ms': string;
-  readonly 'cpu-ms': string;
-  readonly 'min-units': string;
-}
-
-function workloadOf(args: Given): Result<Workload, Advice> {
-  let wrong: string | null = null;
-  const read = (flag: string, text: string, least: number): number => {
-    const value = atLeast(text, least);
-    if (value === null) wrong ??= `--${flag} must be a number of at least ${least}`;
-    return value ?? least;
-  };
-  const workload = {
-    host: args.host,
-    mode: args.mode,
-    runs: read('runs', args.runs, 0),
-    stepsPerRun: read('steps', args.steps, 0),
-    stepsPerTurn: read('steps-per-turn', args['steps-per-turn'], 1),
-    stepMs: read('step-ms', args['step-ms'], 0),
-    cpuMs: read('cpu-ms', args['cpu-ms'], 0),
-    batch: read('batch', args.batch, 1),
-    minUnits: read('min-units', args['min-units'], 0),
-  };
-  return wrong === null ? ok(workload) : err({ message: wrong, next: 'See `npx stepwell cost --help`.' });
-}
-
-function atLeast(text: string, least: number): number | null {
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  return Number.isFinite(value) && value >= least ? value : null;
-}
-
-function pricesOf(text: string): Result<Prices, Advice> {
-  const prices: Record<PriceName, number> = { ...PRICES };
-  for (const part of text.split(',').filter((piece) => piece.trim() !== '')) {
-    const [name = '', value = ''] = part.split('=').map((piece) => piece.trim());
-    const dollars = atLeast(value, 0);
-    if (!isPriceName(name) || dollars === null) {
-      const near = nearestName(name, Object.keys(PRICES));
-      const names = `The prices are ${Object.keys(PRICES).join(', ')}.`;
-      return err({
-        message: `${part.trim()} sets no price`,
-        next: near === undefined || isPriceName(name) ? names : `Did you mean ${near}?\n${names}`,
-      });
-    }
-    prices[name] = dollars;
-  }
-  return ok(prices);
-}
-
-function isPriceName(name: string): name is PriceName {
-  return Object.hasOwn(PRICES, name);
-}
-
-function described({ work, idle, perMillionSteps, idleMonth }: Estimate): readonly string[] {
-  return [
-    'The work of a month',
-    ...work.map(shown),
-    `  a million steps ${dollars(perMillionSteps).padStart(29)}`,
-    '',
-    'A month in which nothing happens',
-    ...idle.map(shown),
-    `  together ${dollars(idleMonth).padStart(36)}`,
-  ];
-}
-
-function shown({ what, amount, unit, dollars: cost }: CostLine): string {
-  const rounded = amount >= 100 ? Math.round(amount).toString() : amount.toPrecision(3);
-  return `  ${what.padEnd(18)}${rounded.padStart(10)} ${unit.padEnd(12)}${dollars(cost).padStart(5)}`;
-}
-
-function dollars(amount: number): string {
-  return `$${amount.toFixed(2)}`;
-}
