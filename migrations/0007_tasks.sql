@@ -156,7 +156,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION stepwell.poll_tasks_v1(
-  p_tenant text, p_handler text, p_queue text, p_worker text, p_version text, p_limit integer
+  p_tenant text, p_handler text, p_queue text, p_worker text, p_version text, p_limit integer, p_max_bytes integer
 ) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
@@ -196,6 +196,16 @@ BEGIN
   END IF;
   IF v_ids IS NULL THEN
     RETURN '[]'::json;
+  END IF;
+  -- What is claimed and does not fit through the host would come to nobody: the others stay where they are.
+  IF cardinality(v_ids) > 1 THEN
+    v_ids := ARRAY(
+      SELECT s.id FROM (
+        SELECT w.id, t.place, sum(octet_length(w.params::text) + octet_length(w.context::text)
+          + coalesce(octet_length(w.checkpoint::text), 0)) OVER (ORDER BY t.place) AS bytes
+        FROM unnest(v_ids) WITH ORDINALITY AS t(id, place)
+        JOIN stepwell.worker_tasks w ON w.id = t.id
+      ) s WHERE s.place = 1 OR s.bytes <= p_max_bytes);
   END IF;
   UPDATE stepwell.worker_tasks w
   SET state = 'claimed', worker_id = p_worker, claim_epoch = w.claim_epoch + 1, claimed_at = v_now, heartbeat_at = v_now

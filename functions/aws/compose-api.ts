@@ -1,4 +1,5 @@
 import type { LambdaContext } from 'hono/aws-lambda';
+import type { AnswerLimit } from '../../src/api/answer-limit.ts';
 import type { ApiDeps } from '../../src/api/api-deps.ts';
 import { createLazyApi } from '../../src/api/create-lazy-api.ts';
 import { createRequestRunner } from '../../src/engine/request-runner.ts';
@@ -6,6 +7,19 @@ import { apiDeps } from '../api-deps.ts';
 import type { AwsParts } from './compose.ts';
 import { admission } from '../admission.ts';
 import { keepWake, type OwnAddress } from './economy.ts';
+
+/** What Lambda passes on of a request and of an answer, with all it tells of them. */
+const CARRIED_BYTES = 6 * 1024 * 1024 - 128 * 1024;
+/** Bytes come as base64, four thirds of them. */
+const MAX_BODY_BYTES = (CARRIED_BYTES / 4) * 3;
+/** An answer is the text of a JSON member. */
+const WHOLE: AnswerLimit = {
+  maxBytes: CARRIED_BYTES,
+  isWrapped: true,
+  advice: 'ask the function `Stream`, which passes on more',
+};
+/** A streamed answer is bounded by the memory of its function. */
+const STREAMED: AnswerLimit = { maxBytes: 16 * 1024 * 1024, isWrapped: false };
 
 export interface AwsApi {
   readonly app: ReturnType<typeof createLazyApi>;
@@ -18,6 +32,7 @@ export function composeApi(parts: AwsParts, maxStreams = 0): AwsApi {
   const { engine, settings, version } = parts;
   const runner = createRequestRunner(engine);
   const { log, node } = engine.deps;
+  const answerLimit = maxStreams > 0 ? STREAMED : WHOLE;
   // The address is that of the function, the same for all its requests.
   let own: OwnAddress | null = null;
   let shown: Promise<void> | undefined;
@@ -30,7 +45,15 @@ export function composeApi(parts: AwsParts, maxStreams = 0): AwsApi {
   };
   return {
     app: createLazyApi({
-      ...apiDeps({ engine, runner, settings, version, peerOf, maxStreams }),
+      ...apiDeps({
+        engine,
+        runner,
+        settings,
+        version,
+        peerOf,
+        maxStreams,
+        carried: { maxBodyBytes: MAX_BODY_BYTES, answerLimit },
+      }),
       onAdmitted,
     }),
     async serve(context, answer) {

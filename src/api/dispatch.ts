@@ -1,5 +1,7 @@
 import { StoreUnavailable } from '../ports/store/store.ts';
-import { errorAnswer, internalErrorAnswer, jsonAnswer } from './error-answer.ts';
+import { contentOf } from './answer-content.ts';
+import { oversize, STANDARD_LIMIT } from './answer-limit.ts';
+import { errorAnswer, internalErrorAnswer } from './error-answer.ts';
 import type { ApiContext } from './api-deps.ts';
 import { taggedAnswer } from './entity-tag.ts';
 import { eventStream } from './event-stream.ts';
@@ -42,21 +44,21 @@ export async function dispatch(deps: ApiContext, route: Route, incoming: Incomin
   try {
     const answer = await route.run(deps, call);
     return answer.ok
-      ? await replyAnswer(deps, route, answer.value, request)
+      ? await replyAnswer(deps, route, answer.value, incoming)
       : errorAnswer(answer.error, requestId);
   } catch (error) {
     return failureAnswer(deps, route, requestId, error);
   }
 }
 
+/** What is sent: an answer that the host could not pass on becomes a refusal that says so. */
 async function replyAnswer(
   deps: ApiContext,
   route: Route,
   reply: Reply | KeptReply,
-  request: Request,
+  { request, requestId }: Incoming,
 ): Promise<Response> {
-  if ('once' in reply) return keptAnswer(reply);
-  if (reply.events !== undefined) {
+  if (!('once' in reply) && reply.events !== undefined) {
     return eventStream(reply.events, {
       clock: deps.clock,
       maxMs: deps.settings.streamMaxMs,
@@ -65,34 +67,23 @@ async function replyAnswer(
       },
     });
   }
-  if (reply.text !== undefined) {
-    return new Response(reply.text.content, {
-      status: reply.status,
-      // The text may be a caller's own: no browser is to take it for anything else.
-      headers: { 'content-type': reply.text.type, 'x-content-type-options': 'nosniff' },
+  const { status, content, headers, isOwnJson, isText } = contentOf(reply);
+  if (content === undefined) return new Response(null, { status, headers });
+  const limit = deps.settings.answerLimit ?? STANDARD_LIMIT;
+  const bytes = oversize(content, isText, limit);
+  if (bytes !== undefined) {
+    deps.log.warn('an answer was too large', {
+      route: `${route.method} ${route.path}`,
+      request_id: requestId,
     });
+    const { answerRefusal } = await import('./answer-refusal.ts');
+    return errorAnswer(answerRefusal(route, bytes, limit), requestId);
   }
-  if (reply.bytes !== undefined) {
-    const { content, headers } = reply.bytes;
-    return new Response(content.slice(), { status: reply.status, headers });
-  }
-  if (reply.body === undefined) return new Response(null, { status: reply.status });
-  const isTagged = route.method === 'GET' && route.access !== 'public' && reply.status === 200;
+  if (typeof content !== 'string') return new Response(content?.slice(), { status, headers });
+  const isTagged = isOwnJson && route.method === 'GET' && route.access !== 'public' && status === 200;
   return isTagged
-    ? taggedAnswer(reply.body, request.headers.get('if-none-match'))
-    : jsonAnswer(reply.status, reply.body);
-}
-
-function keptAnswer({ once }: KeptReply): Response {
-  const { status, type, body } = once.answer;
-  return new Response(body, {
-    status,
-    headers: {
-      ...(type === null ? {} : { 'content-type': type }),
-      ...(type === null || type === 'application/json' ? {} : { 'x-content-type-options': 'nosniff' }),
-      ...(once.isRepeat ? { 'idempotency-replayed': 'true' } : {}),
-    },
-  });
+    ? taggedAnswer(content, request.headers.get('if-none-match'))
+    : new Response(content, { status, headers });
 }
 
 function failureAnswer(deps: ApiContext, route: Route, requestId: string, error: unknown): Response {

@@ -9,8 +9,8 @@ const DIGESTED_HERE_MAX = 65_536;
  * The answer of a read: with a tag of its content, or 304 without a body when the caller has just that (RFC 9110 13.1.2).
  * The tag is made from the body alone, so it holds on every process and after every restart.
  */
-export async function taggedAnswer(body: unknown, ifNoneMatch: string | null): Promise<Response> {
-  const text = new TextEncoder().encode(JSON.stringify(body));
+export async function taggedAnswer(json: string, ifNoneMatch: string | null): Promise<Response> {
+  const text = new TextEncoder().encode(json);
   const headers = { etag: `"${await digestOf(text)}"`, 'cache-control': CACHE_CONTROL };
   if (isNamed(headers.etag, ifNoneMatch)) return new Response(null, { status: 304, headers });
   return new Response(text, { status: 200, headers: { ...headers, 'content-type': 'application/json' } });

@@ -2,6 +2,9 @@ import type { Json } from '../core/json.ts';
 import { REQUEST_ERRORS, type RequestErrorKind, requestErrorText } from '../core/request-errors.ts';
 import type { Refusal } from '../engine/refusal.ts';
 
+/** What is wrong with a request may name as much as there is in it; the answer must fit through every host. */
+const TEXT_MAX = 256 * 1024;
+
 /** The body of every error (RULINGS B12). */
 export interface ErrorBody {
   readonly error: string;
@@ -16,9 +19,9 @@ export function renderError(
   requestId: string,
 ): { readonly status: number; readonly body: ErrorBody } {
   const body: ErrorBody = {
-    error: requestErrorText(kind, message),
+    error: requestErrorText(kind, message.slice(0, TEXT_MAX)),
     code: code ?? kind,
-    ...(details === undefined ? {} : { details }),
+    ...(details === undefined || JSON.stringify(details).length > TEXT_MAX ? {} : { details }),
     request_id: requestId,
   };
   return { status: REQUEST_ERRORS[kind].status, body };
@@ -41,6 +44,6 @@ export function internalErrorAnswer(requestId: string): Response {
   return errorAnswer({ kind: 'internal', message: '' }, requestId);
 }
 
-export function jsonAnswer(status: number, body: unknown): Response {
+function jsonAnswer(status: number, body: ErrorBody): Response {
   return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
 }

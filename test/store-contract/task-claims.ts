@@ -45,6 +45,25 @@ export function describeTaskClaims(makeStore: MakeStore): void {
     expect(await world.store.pollTasks(pollRequest())).toEqual([]);
   });
 
+  it('a poll gives out what fits into one answer, and one task in any case', async () => {
+    const text = (mib: number): string => '"'.repeat((mib * 2 ** 20) / 2);
+    const sizes = [1, 1.5, 5, 0.5, 0.5];
+    const ids: string[] = [];
+    for (const size of sizes) {
+      const claim = await world.claim(await world.start());
+      const large = task({ params: { text: text(size / 2) }, context: { data: { text: text(size / 2) } } });
+      const settle = settleAs('waiting', { openWaits: 1 });
+      await world.apply(turnOf(claim, { tasksCreated: [large], settle }));
+      ids.push(large.id);
+      await world.advance(1);
+    }
+    const given: string[][] = [];
+    for (let polls = 0; polls < 5; polls += 1) {
+      given.push((await world.store.pollTasks(pollRequest({ limit: 10 }))).map(({ id }) => id));
+    }
+    expect(given).toEqual([ids.slice(0, 1), ids.slice(1, 2), ids.slice(2, 3), ids.slice(3), []]);
+  });
+
   it('two polls at the same moment never get the same task [WRK-3]', async () => {
     for (let index = 0; index < 4; index += 1) await world.waitingForWorker();
     const polls = await Promise.all(

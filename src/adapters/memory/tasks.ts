@@ -1,13 +1,14 @@
 import { compareCodePoints } from '../../core/json.ts';
 import { isTracked } from '../../core/run/limits/tracked-handlers.ts';
 import { isTerminal } from '../../core/run/states.ts';
-import type {
-  HeartbeatAnswer,
-  HeartbeatRequest,
-  PollRequest,
-  ReportTaskAnswer,
-  ReportTaskRequest,
-  WorkerTask,
+import {
+  type HeartbeatAnswer,
+  type HeartbeatRequest,
+  POLL_BYTES_MAX,
+  type PollRequest,
+  type ReportTaskAnswer,
+  type ReportTaskRequest,
+  type WorkerTask,
 } from '../../ports/store/accept.ts';
 import type { StepLogLine } from '../../ports/store/turn.ts';
 import { addTaskEvent, saveTask } from './apply-tasks.ts';
@@ -20,11 +21,19 @@ import { refusesWorker } from './worker-admin.ts';
 export function pollTasks(tx: Tx, request: PollRequest): readonly WorkerTask[] {
   recordWorker(tx, request);
   const limit = Math.min(1000, Math.max(1, request.limit));
-  return allTasks(tx.db)
+  const offered = allTasks(tx.db)
     .filter((task) => isOffered(tx, task, request))
     .sort(oldestFirst)
-    .slice(0, limit)
-    .map((task) => claimTask(tx, task, request.workerId));
+    .slice(0, limit);
+  return thatFit(offered).map((task) => claimTask(tx, task, request.workerId));
+}
+
+function thatFit(tasks: readonly TaskRow[]): readonly TaskRow[] {
+  let bytes = 0;
+  return tasks.filter(({ params, context, resumeCheckpoint }, place) => {
+    bytes += JSON.stringify([params, context, resumeCheckpoint]).length;
+    return place === 0 || bytes <= POLL_BYTES_MAX;
+  });
 }
 
 /** Tasks of paused and ended instances are not given out ([WRK-8]). */

@@ -1,10 +1,11 @@
-import type {
-  AcceptStore,
-  HeartbeatAnswer,
-  HeartbeatRequest,
-  ReportTaskAnswer,
-  ReportTaskRequest,
-  WorkerTask,
+import {
+  type AcceptStore,
+  type HeartbeatAnswer,
+  type HeartbeatRequest,
+  POLL_BYTES_MAX,
+  type ReportTaskAnswer,
+  type ReportTaskRequest,
+  type WorkerTask,
 } from '../../ports/store/accept.ts';
 import { call, isUuid } from './call.ts';
 import type { SqlDriver } from './driver.ts';
@@ -12,7 +13,7 @@ import { answerOf } from './rows.ts';
 
 const REPORT = 'SELECT stepwell.report_task_v1($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb)';
 const HEARTBEAT = 'SELECT stepwell.heartbeat_task_v1($1, $2, $3, $4, $5, $6::jsonb)';
-const POLL = 'SELECT stepwell.poll_tasks_v1($1, $2, $3, $4, $5, $6)';
+const POLL = 'SELECT stepwell.poll_tasks_v1($1, $2, $3, $4, $5, $6, $7)';
 const RELEASE_SILENT = 'SELECT stepwell.release_silent_tasks_v1($1, $2)';
 
 /** The largest poll ([WRK-1]). */
@@ -26,7 +27,7 @@ export function createTaskStore(driver: SqlDriver): TaskStore {
     heartbeatTask: (request) => heartbeatTask(driver, request),
     async pollTasks({ tenantId, handlerName, queueName, workerId, version, limit }) {
       const bounded = Math.min(Math.max(1, limit), POLL_LIMIT_MAX);
-      const params = [tenantId, handlerName, queueName ?? null, workerId, version, bounded];
+      const params = [tenantId, handlerName, queueName ?? null, workerId, version, bounded, POLL_BYTES_MAX];
       return answerOf<WorkerTask[]>(await call(driver, POLL, params));
     },
     async releaseSilentTasks(silentMs, limit) {

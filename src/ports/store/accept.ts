@@ -148,6 +148,12 @@ export type HeartbeatAnswer =
   | { readonly status: 'ok'; readonly checkpointSeq: number; readonly cancelled: boolean }
   | { readonly status: 'not_found' | 'stale' | 'stale_checkpoint' };
 
+/**
+ * The params, contexts and checkpoints of the tasks that one poll gives out have no more bytes of JSON than this together, but
+ * for a first one that is larger: whatever host carries the answer must be able to, also where quotes count twice.
+ */
+export const POLL_BYTES_MAX = 2 * 1024 * 1024;
+
 export interface PollRequest {
   readonly tenantId: string | null;
   readonly handlerName: string;

@@ -1,0 +1,101 @@
+import type { LambdaEvent } from 'hono/aws-lambda';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApiHandler } from '../../functions/aws/api.ts';
+import { createAwsHost } from '../../functions/aws/compose.ts';
+import { nextId } from '../support/turn-builder.ts';
+import { type NeonLocal, startNeonLocal } from '../support/neon-local.ts';
+import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
+import { createDatabase, TENANT } from './support/deployment.ts';
+import { httpEvent, lambdaContext } from './support/lambda-events.ts';
+
+/** What Lambda takes of a function's answer, and of an event. */
+const PAYLOAD_BYTES = 6_291_556;
+const RUNS = 16;
+
+let sqs: SqsServer;
+let neon: NeonLocal;
+let handle: ReturnType<typeof createApiHandler>;
+
+beforeAll(async () => {
+  sqs = await startSqsServer();
+  neon = await startNeonLocal();
+  const environment = {
+    STEPWELL_DATABASE_URL: await createDatabase(),
+    STEPWELL_DATABASE_DRIVER: 'neon',
+    STEPWELL_QUEUE_URL: (await sqs.createQueue(`sizes-${nextId()}`)).url,
+    STEPWELL_INSECURE: '1',
+    STEPWELL_LOG_LEVEL: 'error',
+  };
+  handle = createApiHandler(createAwsHost({ environment, writeLog: () => undefined }));
+});
+afterAll(async () => {
+  await neon.close();
+  await sqs.stop();
+});
+
+async function send(event: LambdaEvent) {
+  expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThan(PAYLOAD_BYTES);
+  const answer = await handle(event, lambdaContext());
+  const { body } = answer;
+  return {
+    status: answer.statusCode,
+    payloadBytes: Buffer.byteLength(JSON.stringify(answer)),
+    body: body === '' ? undefined : JSON.parse(body),
+  };
+}
+
+const call = (method: string, path: string, body?: unknown) => send(httpEvent(method, path, TENANT, body));
+
+/** A body as bytes, which is how all come that are not known as text. */
+function asBytes(event: LambdaEvent): LambdaEvent {
+  const body = Buffer.from(String(event.body)).toString('base64');
+  return Object.assign(event, { body, isBase64Encoded: true });
+}
+
+const documentOf = (blocks: readonly object[]) => {
+  const id = nextId();
+  const head = { id, tenant_id: TENANT, namespace: 'fulfilment', name: `s-${id}`, version: 1 };
+  return { ...head, created_at: '2027-02-11T07:45:00Z', blocks };
+};
+
+describe('an answer of the API as a function', () => {
+  it('fits through Lambda or is refused with what to do, whatever is in it', async () => {
+    const sequence = documentOf([{ type: 'step', id: 'a', handler: 'noop' }]);
+    expect((await call('POST', '/api/v1/sequences', sequence)).status).toBe(201);
+    const context = { data: { text: '"'.repeat(120_000) } };
+    const start = { sequence_id: sequence.id, tenant_id: TENANT, namespace: 'fulfilment', context };
+    for (let count = 0; count < RUNS; count += 1) {
+      expect((await call('POST', '/api/v1/instances', start)).status).toBe(201);
+    }
+    const statuses: number[] = [];
+    let largest = 0;
+    for (let limit = 1; limit <= RUNS; limit += 1) {
+      const answer = await call('GET', `/api/v1/instances?limit=${limit}`);
+      expect(answer.payloadBytes).toBeLessThan(PAYLOAD_BYTES);
+      if (answer.status === 413) {
+        expect(answer.body).toMatchObject({
+          code: 'answer_too_large',
+          error: expect.stringContaining('`limit`'),
+        });
+      } else largest = Math.max(largest, answer.payloadBytes);
+      statuses.push(answer.status);
+    }
+    expect(new Set(statuses)).toEqual(new Set([200, 413]));
+    expect(statuses).toEqual(statuses.toSorted((left, right) => left - right));
+    expect(largest).toBeGreaterThan(5 * 1024 * 1024);
+  });
+});
+
+describe('a body for the API as a function', () => {
+  it('may have all bytes that /info names, and Lambda passes so many on', async () => {
+    const { max_body_bytes: most } = (await call('GET', '/info')).body;
+    const filler = (bytes: number) => {
+      const empty = JSON.stringify({ ...documentOf([]), filler: '' }).length;
+      return { ...documentOf([]), filler: 'x'.repeat(bytes - empty) };
+    };
+    const fitting = asBytes(httpEvent('POST', '/api/v1/sequences', TENANT, filler(most)));
+    expect((await send(fitting)).body).toMatchObject({ code: 'invalid_definition' });
+    const larger = asBytes(httpEvent('POST', '/api/v1/sequences', TENANT, filler(most + 1)));
+    expect((await send(larger)).body).toMatchObject({ code: 'body_too_large' });
+  });
+});
