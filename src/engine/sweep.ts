@@ -4,6 +4,7 @@ import { type Attempts, createAttempts } from './attempts.ts';
 import { fireDueSchedules } from './fire-schedules.ts';
 import type { LocalRunner } from './local-runner.ts';
 import { kindsOfWork, lookForWork, sayAlone } from './look-for-work.ts';
+import { RESERVE_MS } from './turn-budget.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { askTwice } from './until-answered.ts';
 
@@ -58,7 +59,9 @@ export async function sweep(
   const look = seen === undefined ? await lookForWork(deps) : seen;
   if (look === null) await sayAlone(deps);
   const kinds = kindsOfWork(look, settings.silentTaskMs);
-  const attempts = createAttempts(deps.log);
+  const { remainingTimeMs } = deps.limits;
+  const hasTime = (): boolean => remainingTimeMs === null || remainingTimeMs() > RESERVE_MS;
+  const attempts = createAttempts(deps.log, () => look !== null || hasTime());
   const { attempt } = attempts;
   const { store } = deps;
   const taken = kinds.leases

@@ -61,9 +61,22 @@ describe('the loop of a resident process', () => {
     await world.untilEnded(id, 5200);
   });
 
+  it('asks one question a tick while nothing is due', async () => {
+    const world = new TestEngine({ scripts, ...silent });
+    world.boot({ settings: { ...RARE_SWEEP, tickMs: 100 } });
+    await world.start(await world.publish([sleepStep('nap', 3_600_000)]), {
+      nextFireAt: world.time.now + 3_600_000,
+    });
+    await world.time.pass(150);
+    const before = world.calls.calls.length;
+    await world.time.pass(1_000);
+    const asked = world.calls.calls.slice(before).map(({ operation }) => operation);
+    expect(asked).toEqual(Array.from({ length: 10 }, () => 'nextWake'));
+  });
+
   it('goes on after an outage of the database of any length', async () => {
     const down = outage(
-      ['claimDue', 'claimExpired', 'nextWake', 'renewLeases', 'peekInbox', 'removeExpired'],
+      ['lookForWork', 'claimDue', 'claimExpired', 'nextWake', 'renewLeases', 'peekInbox', 'removeExpired'],
       {
         kind: 'fail-before',
       },

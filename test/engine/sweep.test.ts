@@ -36,8 +36,8 @@ beforeEach(() => {
 });
 
 /** One invocation of the sweep. */
-function sweep(): Promise<SweepResult> {
-  const end = world.time.now + LIMIT_MS;
+function sweep(limitMs = LIMIT_MS): Promise<SweepResult> {
+  const end = world.time.now + limitMs;
   return world.answered(
     runSweep(engine, () => end - world.time.now),
     LIMIT_MS,
@@ -123,7 +123,7 @@ describe('a sweep', () => {
     await world.start(await world.publish([parallel('p', [sleepStep('nap', 3_600_000)])]), {
       nextFireAt: world.time.now + 3_600_000,
     });
-    expect(await asked(sweep)).toEqual(['lookForWork']);
+    expect(await asked(() => sweep())).toEqual(['lookForWork']);
     const within = { announcedWithinMs: 90_000, polledWithinMs: 120_000 };
     expect((await world.store.listLiveHandlers(within)).announced).toContain('quick');
     expect(await world.store.listNodes(10)).toMatchObject([{ name: 'functions', status: 'active' }]);
@@ -131,7 +131,7 @@ describe('a sweep', () => {
 
   it.each(KINDS)('sees to %s by %s', async (_, operation, arrange) => {
     await arrange();
-    expect(await asked(sweep)).toContain(operation);
+    expect(await asked(() => sweep())).toContain(operation);
   });
 
   it('asks nothing more of what it has done', async () => {
@@ -139,7 +139,7 @@ describe('a sweep', () => {
     await sweep();
     // What the schedule has started.
     await sweep();
-    expect(await asked(sweep)).toEqual(['lookForWork', 'listUpcoming']);
+    expect(await asked(() => sweep())).toEqual(['lookForWork', 'listUpcoming']);
   });
 
   it.each([
@@ -165,9 +165,15 @@ describe('a sweep', () => {
   it('that gets no answer to its look does all that there is', async () => {
     for (const [, , arrange] of KINDS) await arrange();
     world.faults = outage(['lookForWork'], { kind: 'fail-before' });
-    const calls = await asked(sweep);
+    const calls = await asked(() => sweep());
     for (const [, operation] of KINDS) expect(calls).toContain(operation);
     expect(world.processes[0]?.logged.join()).toContain('could not look for work');
+  });
+
+  it('that finds no database begins nothing more when its time is nearly gone', async () => {
+    world.faults = { ...outage([], { kind: 'fail-before' }), decide: () => ({ kind: 'fail-before' }) };
+    const calls = await asked(() => expect(sweep(4_000)).rejects.toThrow('no time left'));
+    expect(calls).toEqual(['lookForWork', 'announceHandlers', 'heartbeatNode']);
   });
 
   it('goes on with what is due when schedules fail for ever', async () => {

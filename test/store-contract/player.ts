@@ -60,7 +60,7 @@ export class Player {
         children: (await store.listChildren(null, id))?.map((child) => child.id),
       });
     }
-    const wake = await store.nextWake();
+    const wake = [await store.nextWake(), await store.lookForWork({})];
     return this.ids.comparable({ all, wake });
   }
 
