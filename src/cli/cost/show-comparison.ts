@@ -13,13 +13,14 @@ const GROUPS: readonly (readonly [UseGroup, string])[] = [
   ['watching', 'Logs and alarms'],
   ['database', 'Database'],
 ];
+const PRICE_HINT = 'Prices in US dollars, us-east-1; without --compare each is shown with where it was read.';
 const LABEL = 22;
 const COLUMN = 13;
 
 /** Several estimates of one workload side by side, or one under the other where there is no room. */
 export function showComparison(estimates: readonly Estimate[], shown: Shown): readonly string[] {
   const { columns, palette, workload } = shown;
-  const { bold } = palette;
+  const { bold, dim } = palette;
   const hosts = [...new Set(estimates.map(({ host }) => host))];
   const isWide = columns >= LABEL + estimates.length * COLUMN;
   return [
@@ -29,6 +30,8 @@ export function showComparison(estimates: readonly Estimate[], shown: Shown): re
     '',
     ...notesOf(estimates, shown),
     ...showAssumptions(hosts, shown),
+    '',
+    ...wrapped(PRICE_HINT, columns).map(dim),
   ];
 }
 

@@ -26,7 +26,7 @@ export function showEstimate(
   const isWide = columns >= COLUMNS_FOR_PRICES;
   const row = isWide ? wideRow : narrowRow;
   const line = (what: string, dollars: string): string =>
-    `  ${what.padEnd(isWide ? 66 : 31)}${dollars.padStart(10)}`;
+    `  ${what.padEnd(isWide ? 65 : 31)}${dollars.padStart(10)}`;
   const { bold, dim, yellow } = palette;
   const { perMillionSteps, perMillionWithoutCompute } = estimate;
   return [
@@ -42,7 +42,7 @@ export function showEstimate(
     ...(perMillionSteps === null || perMillionWithoutCompute === null
       ? []
       : [
-          line('A million steps on top of it', dollarsText(perMillionSteps)),
+          line('A million steps more', dollarsText(perMillionSteps)),
           dim(line('  without database time', dollarsText(perMillionWithoutCompute))),
         ]),
     '',
@@ -128,7 +128,7 @@ function awakeLines(
   { dim, green, yellow }: Palette,
 ): readonly string[] {
   const share = awakeHours / HOURS;
-  const full = Math.round(share * cells);
+  const full = share === 0 ? 0 : Math.max(1, Math.round(share * cells));
   const paint = share > 0.5 ? yellow : green;
   const bar = `${paint('█'.repeat(full))}${dim('░'.repeat(cells - full))}`;
   return [

@@ -56,7 +56,7 @@ function awsUses(workload: Workload, work: Work, wakes: number): readonly Use[] 
     use('wakes', 'Sweeps and wakes', 'scheduler_million_calls', sweeps),
     use('watching', 'Logs', 'log_gb', (calls * workload.logBytes) / 1e9),
     use('watching', 'Alarms', 'alarm_month', workload.alarms),
-    use('watching', 'Metrics', 'metric_month', workload.alarms === 0 ? 0 : 1),
+    use('watching', 'Metrics', 'metric_month', workload.metrics),
   ];
 }
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ASSUMPTION_NAMES, ASSUMPTIONS, DEFAULTS, type Workload } from '../../../src/cli/cost/assumptions.ts';
+import { ASSUMPTION_NAMES, ASSUMPTIONS, type Workload } from '../../../src/cli/cost/assumptions.ts';
 import { type Estimate, estimate } from '../../../src/cli/cost/estimate.ts';
 import { PRICES } from '../../../src/cli/cost/prices.ts';
 import { estimateOf, PLACES, WORKLOAD } from './worlds.ts';
@@ -16,13 +16,13 @@ describe('an idle month', () => {
     const dollars = Object.fromEntries(lines.map(({ what, idle }) => [what, idle.dollars]));
     // 2 queues × 5 pollers × 3 a minute × 43,800 minutes.
     expect(dollars['SQS empty receives']).toBeCloseTo(1.314 * 0.4, 9);
-    expect(dollars['Alarms']).toBeCloseTo(0.1 * DEFAULTS.alarms, 9);
-    expect(dollars['Metrics']).toBeCloseTo(0.3, 9);
+    expect(dollars['Alarms']).toBeCloseTo(1.5, 9);
+    expect(dollars['Metrics']).toBeCloseTo(0.6, 9);
     // 730 ÷ 6 sweeps × 5 minutes × 0.25 compute units.
     expect(dollars['Database, compute']).toBeCloseTo((730 / 6 / 12) * 0.25 * 0.106, 9);
-    // 121.7 sweeps of 14 × 5 + 20 ms at half a gigabyte.
-    expect(dollars['Lambda time']).toBeCloseTo(((730 / 6) * 0.09 * 0.5 * 13.3334) / 1e6, 12);
-    expect(idleMonth).toBeCloseTo(1.095 + 0.1 * DEFAULTS.alarms, 2);
+    // 121.7 sweeps of 5 + 20 ms at half a gigabyte.
+    expect(dollars['Lambda time']).toBeCloseTo(((730 / 6) * 0.025 * 0.5 * 13.3334) / 1e6, 12);
+    expect(idleMonth).toBeCloseTo(0.5256 + 0.2687 + 1.5 + 0.6, 3);
     expect(month).toBe(idleMonth);
   });
 
@@ -64,7 +64,7 @@ describe('a month of work, computed by hand', () => {
     const wakes = Math.floor(100 / 60) + 1;
     const sweeps = 730 / 6 + wakes;
     expect(amountOf(worked, 'Lambda requests')).toBeCloseTo(2000 + sweeps, 9);
-    expect(amountOf(worked, 'Lambda time')).toBeCloseTo(0.5 * (turnMs + 18 + 0.09 * sweeps), 9);
+    expect(amountOf(worked, 'Lambda time')).toBeCloseTo(0.5 * (turnMs + 18 + 0.025 * sweeps), 9);
     // Sent, received, deleted.
     expect(amountOf(worked, 'SQS messages')).toBe(3000);
     expect(amountOf(worked, 'SQS fair queues')).toBe(3000);
@@ -87,7 +87,7 @@ describe('a month of work, computed by hand', () => {
     expect(amountOf(worked, 'Queue operations')).toBe(3000);
     expect(amountOf(worked, 'Waker, calls')).toBeCloseTo(4 * wakes, 9);
     expect(amountOf(worked, 'Waker, rows')).toBeCloseTo(4 * wakes, 9);
-    expect(amountOf(worked, 'Waker, time')).toBeCloseTo(0.128 * 0.09 * wakes, 9);
+    expect(amountOf(worked, 'Waker, time')).toBeCloseTo(0.128 * 0.025 * wakes, 9);
     expect(amountOf(worked, 'Logs')).toBeCloseTo(((2000 + 730 / 6 + wakes) * 2000) / 1e9, 12);
   });
 
@@ -114,15 +114,12 @@ describe('a month of work, computed by hand', () => {
 });
 
 describe('what is free', () => {
-  it('leaves an idle AWS with nothing but its database', () => {
+  it('leaves an idle AWS with its database, some alarms, and some asking of empty queues', () => {
     const { lines, month } = estimateOf({ runs: 0, freeTiers: true });
-    // 1.314 million requests to SQS, of which one million is free.
-    const sqs = 0.314 * 0.4;
-    expect(month).toBeCloseTo(sqs + (730 / 6 / 12) * 0.25 * 0.106, 9);
-    expect(lines.find(({ what }) => what === 'Alarms')?.month).toEqual({
-      amount: DEFAULTS.alarms,
-      dollars: 0,
-    });
+    // 1.314 million requests to SQS and 15 alarms, of which one million and ten are free.
+    const others = 0.314 * 0.4 + 5 * 0.1;
+    expect(month).toBeCloseTo(others + (730 / 6 / 12) * 0.25 * 0.106, 9);
+    expect(lines.find(({ what }) => what === 'Metrics')?.month).toEqual({ amount: 2, dollars: 0 });
   });
 
   it('is shared by all that have one price', () => {
@@ -224,7 +221,7 @@ describe('any workload', () => {
   it('never costs more in economy mode than the wakes that it adds', () => {
     fc.assert(
       fc.property(workload, (any) => {
-        const of = (mode: Workload['mode']) => estimate({ ...any, mode, dbMs: 5, sweepTrips: 14 }, PRICES);
+        const of = (mode: Workload['mode']) => estimate({ ...any, mode, dbMs: 5, sweepTrips: 1 }, PRICES);
         const [economy, steady] = [of('economy'), of('steady')];
         expect(economy.awakeHours).toBeLessThanOrEqual(steady.awakeHours + 1e-9);
       }),
