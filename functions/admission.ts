@@ -6,7 +6,7 @@ const AGAIN_SECS = 1;
 
 /**
  * What a function host does for a request that is admitted: one that may write waits for its wake, and is refused without one
- * (docs/decisions/0016), so that nothing is accepted which only the rare sweep would find. Reading leaves nothing behind.
+ * (docs/decisions/0020), so that nothing is accepted which only the rare sweep would find. Reading leaves nothing behind.
  */
 export function admission(keepWake: () => Promise<boolean>): NonNullable<ApiDeps['onAdmitted']> {
   return async (mayWrite) => {

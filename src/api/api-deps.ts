@@ -26,7 +26,7 @@ export interface ApiDeps extends UseCaseDeps {
   /**
    * What the host does for a request whose caller is known and whose parts are right, before anything else is asked of the
    * database; a refusal of the host ends the request there. Requests that are refused earlier, and what anybody may ask, cost
-   * nothing of it (docs/decisions/0019). Absent: nothing.
+   * nothing of it (docs/decisions/0020). Absent: nothing.
    *
    * @param mayWrite The request may store something that falls due.
    */

@@ -60,13 +60,13 @@ export const settingsSchema = z.object({
     .describe('Requests served at once; more get 503. 0: no cap.'),
   maxBodyBytes: wholeNumber(1024, 2 ** 30)
     .default(10 * 2 ** 20)
-    .describe('Largest request body in bytes.'),
+    .describe('Largest request body in bytes. Function hosts may pass on less.'),
   maxWebhookBodyBytes: wholeNumber(1024, 2 ** 30)
     .default(2 ** 20)
     .describe('Largest body of a public webhook in bytes.'),
   webhookRatePerSec: wholeNumber(1, 1_000_000)
     .default(300)
-    .describe('Public webhook calls per second of one peer to one trigger.'),
+    .describe('Public webhook calls per second of one peer to one trigger, counted by each process.'),
   maxStreams: wholeNumber(0, 1_000_000)
     .default(256)
     .describe('Event streams open at once; more are refused.'),

@@ -20,7 +20,7 @@ const HELD_LOOK_MS = 30_000;
 export interface WakeGuard {
   /**
    * True when the wake is kept. Never rejects. False: the waker did not answer, so what is written now may have to wait for the
-   * rare sweep; a request is refused then, and a message comes back later (docs/decisions/0016).
+   * rare sweep; a request is refused then, and a message comes back later (docs/decisions/0020).
    */
   keep(): Promise<boolean>;
 }
