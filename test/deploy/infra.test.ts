@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { DEFAULTS } from '../../src/cli/cost/assumptions.ts';
 import { type Evaluated, evaluate } from './support/evaluate.ts';
 import { triggersOf } from './support/deployment-rules.ts';
 import { allowedTo, functionOf, only, SERVING } from './support/resources.ts';
@@ -103,6 +104,15 @@ describe('migrations and publishing', () => {
   });
 });
 
+describe('the login of the functions', () => {
+  it('is let in by the migrations where it is not that of the owner', () => {
+    const login = (evaluated: Evaluated) =>
+      functionOf(evaluated, 'Deploy').environment.variables['STEPWELL_LOGIN'];
+    expect(login(after('the owner'))).toBe('app');
+    expect(login(stages.production)).toBeUndefined();
+  });
+});
+
 describe('resources that the user links', () => {
   it('are linked to every function that imports the modules of the user', () => {
     for (const name of [...SERVING, 'Deploy'] as const) {
@@ -149,7 +159,10 @@ describe('economy mode', () => {
     const topic = only(stages.economy, 'aws:sns/topicSubscription:TopicSubscription').inputs;
     expect(topic).toMatchObject({ protocol: 'email', endpoint: 'a@example.com' });
     const alarms = stages.economy.resources.filter(({ type }) => type.endsWith(':MetricAlarm'));
-    expect(alarms).toHaveLength(15);
+    // `stepwell cost` bills them, and the metrics that they read from logs.
+    expect(alarms).toHaveLength(DEFAULTS.alarms);
+    const metrics = stages.economy.resources.filter(({ type }) => type.endsWith(':LogMetricFilter'));
+    expect(metrics).toHaveLength(DEFAULTS.metrics);
     expect(
       new Set(alarms.flatMap(({ inputs }) => z.array(z.string()).parse(inputs['alarmActions']))),
     ).toEqual(new Set([topic['topic']]));
