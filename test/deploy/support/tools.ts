@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 
 /*
  * What the tests of a deployment need beside the packages of the repository. Each is installed once, into the cache of the
- * packages: sst's platform with Pulumi, and the client that runs functions on AWS, which is compiled.
+ * packages: sst's platform with Pulumi, the client that runs functions on AWS, which is compiled, and, where they are asked for, the
+ * programs of other versions of Node. All of it comes from the registry of npm.
  */
 
 export const ROOT = resolve(import.meta.dirname, '../../..');
