@@ -49,6 +49,7 @@ export interface Publishing {
 export interface Invocation {
   readonly isolate: Isolate;
   readonly engine: FunctionEngine;
+  readonly publishing: Publishing;
   readonly guard: WakeGuard;
   /** null: no waker is bound. */
   readonly waker: ObjectWaker | null;
@@ -133,5 +134,6 @@ function openInvocation(isolate: Isolate, env: WorkerEnv): Invocation {
       ? NO_GUARD
       : createWakeGuard({ waker, clock, log, invocationMs, leaseMs, memory: guardMemory });
   const endsAtMs = clock.monotonicMs() + invocationMs;
-  return { isolate, engine, guard, waker, remainingTimeMs: () => endsAtMs - clock.monotonicMs() };
+  const { publishing } = isolate;
+  return { isolate, engine, publishing, guard, waker, remainingTimeMs: () => endsAtMs - clock.monotonicMs() };
 }

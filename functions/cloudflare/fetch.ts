@@ -52,7 +52,7 @@ async function answerTo(request: Request, invocation: Invocation, runner: TurnRu
   const admit = admission(() => guard.keep());
   const onAdmitted: CallParts['onAdmitted'] = async (mayWrite) => {
     const refusal = await admit(mayWrite);
-    if (refusal === null) await publishOnce(invocation);
+    if (refusal === null) await publishOnce(invocation, invocation.waker);
     return refusal;
   };
   const parts = { runner, definitions, hints, onAdmitted, ...(outbox === undefined ? {} : { outbox }) };

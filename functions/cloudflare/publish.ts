@@ -1,22 +1,28 @@
 import { type DraftOutcome, publishDrafts } from '../../src/engine/publish-drafts.ts';
+import type { ObjectWaker } from '../../src/adapters/cloudflare/object-waker.ts';
 import type { Log } from '../../src/ports/system.ts';
 import type { Invocation } from './compose.ts';
+
+/** Who remembers what was published, so that a new isolate need not ask the database; null: nobody. */
+export type PublishedMemory = Pick<ObjectWaker, 'isPublished' | 'published'> | null;
 
 /**
  * Publishes the sequences of this deployment unless that was done: the waker knows, or else the database. Never rejects: the
  * next invocation tries again, and what is refused is told in the log once per isolate. Isolates of an earlier version may
  * come here at any time; the database lets the later one win (docs/decisions/0019).
  */
-export async function publishOnce({ isolate, engine, waker }: Invocation): Promise<void> {
-  const { publishing } = isolate;
+export async function publishOnce(
+  { publishing, engine }: Pick<Invocation, 'publishing' | 'engine'>,
+  memory: PublishedMemory,
+): Promise<void> {
   const { log } = engine.deps;
   if (publishing.isDone) return;
   const { tenantId, drafts, deployedAt } = publishing;
   try {
-    if (waker === null || !(await waker.isPublished(deployedAt))) {
+    if (memory === null || !(await memory.isPublished(deployedAt))) {
       const outcomes = await publishDrafts(engine.deps, tenantId, drafts, deployedAt);
       for (const outcome of outcomes) tell(log, outcome);
-      if (outcomes.every(({ outcome }) => outcome !== 'refused')) await waker?.published(deployedAt);
+      if (outcomes.every(({ outcome }) => outcome !== 'refused')) await memory?.published(deployedAt);
     }
     publishing.isDone = true;
   } catch (error) {

@@ -20,7 +20,7 @@ export function createQueueConsumer(open: OpenInvocation) {
     const { engine, guard, remainingTimeMs } = invocation;
     const { log } = engine.deps;
     const isGuarded = await guard.keep();
-    await publishOnce(invocation);
+    await publishOnce(invocation, invocation.waker);
     const isLast = DEAD_LETTERS.test(batch.queue);
     const hints = batch.messages.flatMap((message) => {
       const hint = decodeHintMessage(typeof message.body === 'string' ? message.body : '');

@@ -13,7 +13,7 @@ export function createScheduled(open: OpenInvocation) {
     const invocation = open(env);
     const { engine, guard, waker, remainingTimeMs } = invocation;
     await guard.keep();
-    await publishOnce(invocation);
+    await publishOnce(invocation, waker);
     const swept =
       waker === null
         ? await runSweep(engine, remainingTimeMs)

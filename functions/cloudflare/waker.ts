@@ -2,6 +2,7 @@ import { systemClock } from '../../src/adapters/system.ts';
 import { runWake } from '../../src/engine/deployment-wakes.ts';
 import type { Clock } from '../../src/ports/system.ts';
 import type { Invocation } from './compose.ts';
+import { type PublishedMemory, publishOnce } from './publish.ts';
 import type { AlarmInfo, ObjectState, ObjectStorage, WorkerEnv } from './platform.ts';
 import { createWorkerLog } from './worker-log.ts';
 
@@ -15,7 +16,7 @@ const AGAIN_MS = 30_000;
 const AFTER_BREAK_MS = 120_000;
 
 /** What a wake needs of an invocation. */
-type OpenWake = (env: WorkerEnv) => Pick<Invocation, 'engine' | 'remainingTimeMs'>;
+type OpenWake = (env: WorkerEnv) => Pick<Invocation, 'engine' | 'publishing' | 'remainingTimeMs'>;
 
 /** The class that a Worker exports under the name of its Durable Object. */
 export type WakerClass = new (state: ObjectState, env: WorkerEnv) => Waker;
@@ -50,12 +51,14 @@ export function createWakerClass(open: OpenWake, clock: Pick<Clock, 'nowMs'> = s
       if (info?.isRetry === true) await wakeWithin(AFTER_BREAK_MS);
       let log = createWorkerLog('warn');
       try {
-        const { engine, remainingTimeMs } = open(this.#env);
+        const invocation = open(this.#env);
+        const { engine, remainingTimeMs } = invocation;
         log = engine.deps.log;
+        await publishOnce(invocation, publishedIn(storage));
         const swept = await runWake(engine, { wakeWithin }, remainingTimeMs);
         log.info('woken', { ...swept });
       } catch (error) {
-        log.warn('a wake found no database and is repeated', { error: String(error) });
+        log.warn('a wake could not do everything and is repeated', { error: String(error) });
         await wakeWithin(AGAIN_MS);
       }
       const until = await instantOf(storage, GUARDED_UNTIL);
@@ -81,15 +84,25 @@ async function answer(
       await wakeAt(storage, atMs);
       return 'kept';
     case '/is-published':
-      return (await instantOf(storage, PUBLISHED)) >= deployedAt ? 'yes' : 'no';
+      return (await publishedIn(storage).isPublished(deployedAt)) ? 'yes' : 'no';
     case '/published':
-      if ((await instantOf(storage, PUBLISHED)) < deployedAt) await storage.put(PUBLISHED, deployedAt);
+      await publishedIn(storage).published(deployedAt);
       return 'kept';
     case '/next':
       return String((await storage.getAlarm()) ?? 'none');
     default:
       return 'unknown';
   }
+}
+
+/** Only ever later. */
+function publishedIn(storage: ObjectStorage): NonNullable<PublishedMemory> {
+  return {
+    isPublished: async (deployedAt) => (await instantOf(storage, PUBLISHED)) >= deployedAt,
+    async published(deployedAt) {
+      if ((await instantOf(storage, PUBLISHED)) < deployedAt) await storage.put(PUBLISHED, deployedAt);
+    },
+  };
 }
 
 /** Only ever earlier. */

@@ -100,6 +100,21 @@ describe('economy mode, without a cron trigger (RULINGS A33)', () => {
     await world.untilEnded(id, 31_000);
   });
 
+  it('wakes that break off again and again are followed by others, also when the platform has given up repeating them', async () => {
+    const breaks = outage(['lookForWork'], { kind: 'crash-before' });
+    const world = new EconomyWorld({ scripts: { quick: {} }, faults: breaks }, hintFates.dropped);
+    world.boot();
+    const id = await world.start(await world.publish([step('a', 'quick')]));
+    await world.time.pass(HOUR_MS);
+    const { length } = world.calls.calls;
+    await world.time.pass(HOUR_MS);
+    expect(world.calls.calls.length).toBeGreaterThan(length);
+    breaks.on = false;
+    await world.untilEnded(id, 3 * GUARD_MS);
+    await world.time.pass(2 * GUARD_MS);
+    expect(world.alarmAt).toBeNull();
+  });
+
   it('a task whose worker is gone comes back, although its silence may last longer than a guard [WRK-10]', async () => {
     const settings = { silentTaskMs: 10 * GUARD_MS };
     const world = new EconomyWorld({ scripts: {}, settings }, hintFates.dropped);

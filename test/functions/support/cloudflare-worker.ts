@@ -13,6 +13,8 @@ export interface WorkerSetup {
   /** Where requests to other hosts than Neon's end, by host name; the others fail. */
   readonly hosts?: Readonly<Record<string, string>>;
   readonly variables?: Readonly<Record<string, string>>;
+  /** When this version of the Worker was uploaded, epoch ms. Default: at its start. */
+  readonly uploadedAt?: number;
   /**
    * Who stands between the queue's producer and its consumer: `unreliable` loses, doubles and delays messages, `idle` loses
    * them all. Default: nobody.
@@ -115,13 +117,14 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
 
 type Workers = Extract<ConstructorParameters<typeof Miniflare>[0], { readonly workers: unknown }>['workers'];
 
-function workersOf({ project, variables, postman, ...setup }: WorkerSetup): Workers {
+function workersOf({ project, variables, postman, uploadedAt, ...setup }: WorkerSetup): Workers {
   const { workerOptions } = optionsOf(project.configPath);
   const main = {
     ...workerOptions,
     name: MAIN,
     modules: [{ type: 'ESModule' as const, path: 'index.js', contents: project.bundle }],
-    bindings: { STEPWELL_DATABASE_URL: NEON_URL, ...variables },
+    ...(uploadedAt === undefined ? {} : { versionMetadata: undefined }),
+    bindings: { STEPWELL_DATABASE_URL: NEON_URL, ...variables, ...versionOf(uploadedAt) },
     outboundService: (request: WorkerRequest) => outside(setup, request),
   };
   if (postman === undefined) return [main];
@@ -129,6 +132,11 @@ function workersOf({ project, variables, postman, ...setup }: WorkerSetup): Work
     { ...main, queueProducers: { STEPWELL_TURNS: { queueName: 'wire' } } },
     postmanWorker(postman === 'idle' ? 'lost' : POSTMAN_WAYS),
   ];
+}
+
+function versionOf(uploadedAt: number | undefined) {
+  if (uploadedAt === undefined) return {};
+  return { STEPWELL_VERSION: { id: 'v', tag: '', timestamp: new Date(uploadedAt).toISOString() } };
 }
 
 const Consumers = z.object({ 'stepwell-turns': z.object({ maxRetries: z.number() }) });
