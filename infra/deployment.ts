@@ -35,7 +35,7 @@ export function createDeployment(parts: Parts, databases: Databases): Deployment
       handler: entries.deploy,
       timeout: TIME_LIMIT,
       // Sequences may depend on what the user sets for all functions.
-      environment: { ...args.environment, STEPWELL_DATABASE_URL: databases.ownerUrl },
+      environment: { ...args.environment, ...loginOf(args), STEPWELL_DATABASE_URL: databases.ownerUrl },
     },
     opts,
   );
@@ -83,6 +83,13 @@ function digestOf(
       .digest('hex');
   });
   return $util.secret(digest);
+}
+
+/** Where the functions are not the owner of the schema, their login is let in by the migrations. Its name is no secret. */
+function loginOf({ database }: StepwellArgs): Readonly<Record<string, $util.Input<string>>> {
+  if (database?.ownerUrl === undefined) return {};
+  const login = $util.output(database.url).apply((url) => decodeURIComponent(new URL(url).username));
+  return { STEPWELL_LOGIN: $util.unsecret(login) };
 }
 
 /** The properties of linked resources, as the functions see them. */

@@ -3,11 +3,14 @@ import {
   EXPECTED_ADDRESS,
   isAddress,
 } from '../../src/adapters/postgres/connection/address.ts';
+import { admitLogin } from '../../src/adapters/postgres/admit-login.ts';
 import type { SqlDriver } from '../../src/adapters/postgres/driver.ts';
 import { migrate } from '../../src/adapters/postgres/migrate.ts';
 import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
 import { createLog, systemClock } from '../../src/adapters/system.ts';
-import { type DraftOutcome, publishDrafts } from '../../src/engine/publish-drafts.ts';
+import { type DraftOutcome, publishDrafts, refusedDrafts } from '../../src/engine/publish-drafts.ts';
+import type { JsonObject } from '../../src/core/json.ts';
+import type { Log } from '../../src/ports/system.ts';
 import { draftsOf, type Project } from '../project.ts';
 import { driverNameOf } from './driver-name.ts';
 
@@ -31,8 +34,9 @@ export interface DeployOptions {
 
 /**
  * The function that a deployment calls. `STEPWELL_DATABASE_URL` is that of the owner of the schema, whom no other function
- * knows. Rejects when something could not be applied or published, and so fails the deployment; what is there already is
- * left alone, so it may be called any number of times.
+ * knows; `STEPWELL_LOGIN` is the login of the others, when it is not the owner's. Rejects when something could not be applied
+ * or published, and so fails the deployment: before anything is changed, when a sequence breaks a rule. What is there already
+ * is left alone, so it may be called any number of times.
  */
 export function createDeployHandler(
   project: Project,
@@ -45,28 +49,46 @@ export function createDeployHandler(
       format: 'json',
       ...(writeLog === undefined ? {} : { write: writeLog }),
     });
+    const drafts = draftsOf(project);
+    const tenant = project.tenant ?? 'default';
+    refuseUnpublished(refusedDrafts({ clock: systemClock }, tenant, drafts));
     const driver = await openOwnersDriver(environment);
     try {
-      if (action === 'migrate') {
-        const migrations = await migrate(driver);
-        log.info('the schema is up to date', { applied: migrations.length });
-        return { migrations, sequences: [] };
+      switch (action) {
+        case 'migrate':
+          return { migrations: await prepare(driver, environment['STEPWELL_LOGIN'], log), sequences: [] };
+        case 'publish':
+          return { migrations: [], sequences: await publish(driver, tenant, drafts, log) };
       }
-      const store = createPostgresStore(driver);
-      const drafts = draftsOf(project);
-      const sequences = await publishDrafts(
-        { store, clock: systemClock },
-        project.tenant ?? 'default',
-        drafts,
-      );
-      for (const { name, ...outcome } of sequences)
-        log.info('a sequence was looked at', { name, ...outcome });
-      refuseUnpublished(sequences);
-      return { migrations: [], sequences };
     } finally {
       await driver.close();
     }
   };
+}
+
+async function prepare(driver: SqlDriver, login: string | undefined, log: Log): Promise<readonly string[]> {
+  const migrations = await migrate(driver);
+  log.info('the schema is up to date', { applied: migrations.length });
+  if (login !== undefined && login !== '') {
+    log.info('the login of the functions was looked at', {
+      login,
+      admission: await admitLogin(driver, login),
+    });
+  }
+  return migrations;
+}
+
+async function publish(
+  driver: SqlDriver,
+  tenant: string,
+  drafts: readonly JsonObject[],
+  log: Log,
+): Promise<readonly DraftOutcome[]> {
+  const deps = { store: createPostgresStore(driver), clock: systemClock };
+  const sequences = await publishDrafts(deps, tenant, drafts);
+  for (const { name, ...outcome } of sequences) log.info('a sequence was looked at', { name, ...outcome });
+  refuseUnpublished(sequences);
+  return sequences;
 }
 
 /** A database that sleeps or starts is waited for: otherwise the whole deployment would have to be done again. */

@@ -47,13 +47,32 @@ export async function publishDrafts(
   const taken = new Set<string>();
   for (const draft of drafts) {
     const read = readDraft(deps, { tenant_id: tenantId, ...draft });
-    const name = typeof draft['name'] === 'string' ? draft['name'] : 'without a name';
     const outcome: Outcome = read.ok
       ? await publishDraft(deps, read.value, deployedAt, taken)
       : { outcome: 'refused', problem: read.error };
-    outcomes.push({ name, ...outcome });
+    outcomes.push({ name: nameOf(draft), ...outcome });
   }
   return outcomes;
+}
+
+type Refused = Extract<DraftOutcome, { readonly outcome: 'refused' }>;
+
+/** The drafts that are refused whatever the database holds: a deployment asks before it changes anything. */
+export function refusedDrafts(
+  deps: Pick<PublishDraftsDeps, 'clock'>,
+  tenantId: string,
+  drafts: readonly JsonObject[],
+): readonly Refused[] {
+  const taken = new Set<string>();
+  return drafts.flatMap((draft): readonly Refused[] => {
+    const read = readDraft(deps, { tenant_id: tenantId, ...draft });
+    const problem = read.ok ? takeName(taken, read.value) : read.error;
+    return problem === null ? [] : [{ name: nameOf(draft), outcome: 'refused', problem }];
+  });
+}
+
+function nameOf(draft: JsonObject): string {
+  return typeof draft['name'] === 'string' ? draft['name'] : 'without a name';
 }
 
 /** A draft in its stored form, and which of its members the author has given. */
@@ -64,7 +83,10 @@ interface ReadDraft {
   readonly isIdGiven: boolean;
 }
 
-function readDraft({ clock }: PublishDraftsDeps, draft: JsonObject): Result<ReadDraft, string> {
+function readDraft(
+  { clock }: Pick<PublishDraftsDeps, 'clock'>,
+  draft: JsonObject,
+): Result<ReadDraft, string> {
   const createdAt = new Date(clock.nowMs()).toISOString();
   const placeholder = '00000000-0000-8000-8000-000000000000';
   const whole = { namespace: 'default', created_at: createdAt, version: 1, id: placeholder, ...draft };
@@ -91,12 +113,18 @@ async function publishDraft(
   deployedAt: number | null,
   taken: Set<string>,
 ): Promise<Outcome> {
-  const { tenant_id: tenantId, namespace, name, version } = draft.document;
-  const key = JSON.stringify([tenantId, namespace, name, draft.isVersionGiven ? version : null]);
-  if (taken.has(key))
-    return { outcome: 'refused', problem: 'the deployment brings another one of this name' };
-  taken.add(key);
+  const problem = takeName(taken, draft);
+  if (problem !== null) return { outcome: 'refused', problem };
   return draft.isVersionGiven ? publishNumbered(deps, draft) : publishNewest(deps, draft, deployedAt);
+}
+
+/** One draft a name, or a name and version. Null: this is the first. */
+function takeName(taken: Set<string>, { document, isVersionGiven }: ReadDraft): string | null {
+  const { tenant_id: tenantId, namespace, name, version } = document;
+  const key = JSON.stringify([tenantId, namespace, name, isVersionGiven ? version : null]);
+  if (taken.has(key)) return 'the deployment brings another one of this name';
+  taken.add(key);
+  return null;
 }
 
 async function publishNewest(

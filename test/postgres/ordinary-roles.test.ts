@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { admitLogin } from '../../src/adapters/postgres/admit-login.ts';
 import { createPgDriver } from '../../src/adapters/postgres/drivers/pg.ts';
 import { SCHEMA_VERSION, migrate } from '../../src/adapters/postgres/migrate.ts';
 import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
@@ -36,7 +37,11 @@ describe('without a superuser', () => {
     const admin = new pg.Client({ connectionString: server.url });
     await admin.connect();
     await admin.query('CREATE ROLE owner LOGIN CREATEROLE CREATEDB');
+    await admin.query('SET ROLE owner');
     await admin.query('CREATE ROLE process LOGIN');
+    await admin.query('CREATE ROLE "one\'s ""own""" LOGIN');
+    await admin.query('RESET ROLE');
+    await admin.query('CREATE ROLE foreigner LOGIN');
     await admin.query('CREATE DATABASE hosted OWNER owner');
     await admin.end();
   });
@@ -75,15 +80,36 @@ describe('without a superuser', () => {
   });
 
   it('a process that owns nothing runs once it is given the two roles', async () => {
-    const owner = new pg.Client({ connectionString: urlOf('owner') });
-    await owner.connect();
-    await owner.query('GRANT stepwell_app TO process');
-    await owner.query('GRANT stepwell_engine TO process WITH INHERIT FALSE, SET TRUE');
-    await owner.end();
+    const owner = createPgDriver({ connectionString: urlOf('owner'), poolSize: 1 });
+    expect(await admitLogin(owner, 'process')).toBe('admitted');
+    expect(await admitLogin(owner, 'process')).toBe('known');
+    expect(await admitLogin(owner, 'owner')).toBe('owner');
+    await expect(admitLogin(owner, 'nobody')).rejects.toThrow('CREATE ROLE "nobody" LOGIN');
+    await owner.close();
     const driver = createPgDriver({ connectionString: urlOf('process'), poolSize: 2 });
     await runOnce(createPostgresStore(driver));
     expect(await driver.query('SELECT count(*)::int FROM stepwell.task_instances', [])).toEqual([[0]]);
     await expect(driver.query('DROP TABLE stepwell.kv', [])).rejects.toMatchObject({ code: '42501' });
     await driver.close();
+  });
+
+  it('what such a process asks ends in time, whatever its connection says', async () => {
+    const client = new pg.Client({ connectionString: urlOf('process') });
+    await client.connect();
+    expect((await client.query('SHOW statement_timeout')).rows).toEqual([{ statement_timeout: '10s' }]);
+    expect((await client.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '2s' }]);
+    await client.end();
+  });
+
+  it('a login is let in whatever its name is, and not by somebody who has no say over it', async () => {
+    const owner = createPgDriver({ connectionString: urlOf('owner'), poolSize: 1 });
+    expect(await admitLogin(owner, 'one\'s "own"')).toBe('admitted');
+    await expect(admitLogin(owner, 'foreigner')).rejects.toThrow(
+      'has to run: GRANT stepwell_app TO foreigner',
+    );
+    await owner.close();
+    const process = createPgDriver({ connectionString: urlOf('process'), poolSize: 1 });
+    await expect(admitLogin(process, 'foreigner')).rejects.toThrow('ALTER ROLE foreigner');
+    await process.close();
   });
 });

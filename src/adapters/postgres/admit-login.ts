@@ -1,0 +1,56 @@
+import type { SqlDriver } from './driver.ts';
+
+/** `owner`: it is the login of this connection. `known`: it had everything. */
+export type Admission = 'owner' | 'known' | 'admitted';
+
+const LOOK = `
+SELECT current_user = $1::text, EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = $1::text),
+  current_setting('server_version_num')::integer`;
+
+/** Statements that are missing, null for those that are not. The server puts the names into quotes. */
+const MISSING_GRANTS = `
+SELECT
+  CASE WHEN NOT pg_has_role($1::name, 'stepwell_app', 'USAGE') THEN format('GRANT stepwell_app TO %I', $1::text) END,
+  CASE WHEN NOT pg_has_role($1::name, 'stepwell_engine', $2::text) THEN format('GRANT stepwell_engine TO %I', $1::text) || $3::text END`;
+const MISSING_LIMITS = `
+SELECT format('ALTER ROLE %I SET %s = %L', $1::text, s.name, s.value)
+FROM (VALUES ('statement_timeout', '10s'), ('lock_timeout', '2s')) s (name, value)
+WHERE NOT EXISTS (
+  SELECT FROM pg_catalog.pg_db_role_setting d
+  JOIN pg_catalog.pg_roles r ON r.oid = d.setrole AND r.rolname = $1
+  WHERE EXISTS (SELECT FROM unnest(d.setconfig) c WHERE c LIKE s.name || '=%'))`;
+
+/** PostgreSQL 16. */
+const ROLES_APART = 160_000;
+
+/**
+ * Lets a login that owns nothing do what functions do (RULINGS A39), by the owner of the schema: it may become either of the two
+ * roles, and its statements end in time wherever no connection is kept that could say so. What it has already stays as it
+ * is. Throws when there is no such login, or when somebody else has to admit it.
+ */
+export async function admitLogin(driver: SqlDriver, login: string): Promise<Admission> {
+  const [look] = await driver.query(LOOK, [login]);
+  const [isOwner, isThere, version] = look ?? [];
+  if (isOwner === true) return 'owner';
+  if (isThere !== true)
+    throw new Error(`the database has no login ${login}: CREATE ROLE "${login}" LOGIN PASSWORD '…'`);
+  // Where the server can tell the two apart, the login may become the engine but does not see with its eyes.
+  const isApart = Number(version) >= ROLES_APART;
+  const grants = await driver.query(MISSING_GRANTS, [
+    login,
+    isApart ? 'SET' : 'MEMBER',
+    isApart ? ' WITH INHERIT FALSE, SET TRUE' : '',
+  ]);
+  const limits = await driver.query(MISSING_LIMITS, [login]);
+  const missing = [...grants, ...limits].flat().filter((text) => typeof text === 'string');
+  if (missing.length === 0) return 'known';
+  const session = await driver.openSession();
+  try {
+    for (const text of missing) await session.run(text);
+  } catch (error) {
+    throw new Error(`somebody with more rights has to run: ${missing.join('; ')}`, { cause: error });
+  } finally {
+    await session.end();
+  }
+  return 'admitted';
+}
