@@ -6,16 +6,19 @@ import type { Remaining } from './records.ts';
 
 /**
  * The clock's tick: everything that time drives, and what the queue lost. The event says nothing. In economy mode it also
- * keeps the next wake. What it logs is watched: an alarm goes off when `oldest_due_ms` is large.
+ * keeps the next wake. What it logs is watched: an alarm goes off when `oldest_due_ms` is large, which was seen before anything
+ * was claimed.
  */
 export function createSweepHandler(
   host: AwsHost,
 ): (event: unknown, context: Remaining & OwnAddress) => Promise<void> {
   return async (_event, context) => {
     const parts = await host();
-    const swept = await sweepOrWake(parts, context);
-    const { now, dueAt } = await parts.engine.deps.store.nextWake();
-    parts.log.info('swept', { ...swept, oldest_due_ms: dueAt === null ? 0 : Math.max(0, now - dueAt) });
+    const { oldestDueMs, ...swept } = await sweepOrWake(parts, context);
+    parts.watched.info('swept', {
+      ...swept,
+      ...(oldestDueMs === null ? {} : { oldest_due_ms: oldestDueMs }),
+    });
   };
 }
 
