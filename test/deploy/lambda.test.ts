@@ -5,7 +5,6 @@ import { neonConfig } from '@neondatabase/serverless';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startGithubExample } from '../functions/support/github-example.ts';
-import { createEventSource, type EventSource } from '../support/event-source.ts';
 import { tellFigures } from '../support/figures.ts';
 import { type NeonLocal, startNeonLocal } from '../support/neon-local.ts';
 import { createTestDatabase } from '../support/postgres-database.ts';
@@ -79,10 +78,6 @@ async function deploy(program: string, environment: Readonly<Record<string, stri
   });
 }
 
-function sourceOf(bring: Parameters<typeof createEventSource>[0]['invoke']): EventSource {
-  return createEventSource({ queue: app.turns, batchSize: app.batchSize, invoke: bring });
-}
-
 async function call(method: string, path: string, body?: object) {
   const init =
     body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
@@ -120,7 +115,7 @@ describe.each(testedNodes())(
       await deploy(program, { DESK_URL: example.deskUrl, STEPWELL_MAX_STEPS_PER_INVOCATION: '2' });
       const { Turn, Sweep, DeadLetter } = app.functions;
       const postman = createPostman((event) => Turn.invoke(event));
-      const turns = sourceOf(postman.bring);
+      const turns = app.sourceOf('turns', postman.bring);
       for (const body of POISON) await app.turns.send(body);
       neon.refuse(3, 503);
       // What was lost or killed is found by the wakes that were kept before anything was written.
@@ -147,10 +142,7 @@ describe.each(testedNodes())(
           .ready.map(({ body }) => body)
           .toSorted(),
       ).toEqual(POISON);
-      await createEventSource({
-        queue: app.deadLetters,
-        invoke: (event) => DeadLetter.invoke(event),
-      }).drain();
+      await app.sourceOf('deadLetters').drain();
       expect(app.deadLetters.look()).toEqual({ ready: [], delayed: [], inFlight: [] });
     });
 
@@ -168,11 +160,10 @@ describe.each(testedNodes())(
       const { Turn, DeadLetter } = app.functions;
       const id = await start({ type: 'step', id: 'a', handler: 'noop' });
       await app.turns.send('{"secret":"poison"}');
-      await sourceOf((event) => Turn.invoke(event)).drain();
+      await app.sourceOf('turns').drain();
       expect(await state(id)).toBe('completed');
       expect(app.deadLetters.look().ready).toMatchObject([{ body: '{"secret":"poison"}' }]);
-      const dead = createEventSource({ queue: app.deadLetters, invoke: (event) => DeadLetter.invoke(event) });
-      await dead.drain();
+      await app.sourceOf('deadLetters').drain();
       expect(app.deadLetters.look()).toEqual({ ready: [], delayed: [], inFlight: [] });
       expect(DeadLetter.log.join('\n')).toContain('a message came to the dead-letter queue');
       expect([...Turn.log, ...DeadLetter.log].join('\n')).not.toContain('secret');
@@ -194,7 +185,7 @@ describe.each(testedNodes())(
         { type: 'step', id: 'before', handler: 'noop' },
         { type: 'step', id: 'call', handler: 'http_request', params: { url, method: 'POST', json: {} } },
       );
-      const turns = sourceOf((event) => Turn.invoke(event));
+      const turns = app.sourceOf('turns');
       await turns.drain();
       expect(keys).toHaveLength(1);
       // The message came back while the lease of the dead function was still valid, so it was done with.
@@ -212,7 +203,7 @@ describe.each(testedNodes())(
       await deploy(program);
       const { Stream, Turn } = app.functions;
       const id = await start({ type: 'step', id: 'a', handler: 'noop' });
-      await sourceOf((event) => Turn.invoke(event)).drain();
+      await app.sourceOf('turns').drain();
       const ask = (path: string) => Stream.invoke(requestEvent('GET', `/api/v1${path}`));
       expect(await ask(`/instances/${id}/stream`)).toMatchObject({
         statusCode: 200,
@@ -222,6 +213,24 @@ describe.each(testedNodes())(
       expect(await ask(`/instances/${id}`)).toMatchObject({ body: expect.stringContaining(id) });
       const whole = await fetch(`${app.url}/api/v1/instances/${id}/stream`);
       expect(await whole.json()).toMatchObject({ code: 'too_many_streams' });
+    });
+
+    it('refuse to answer what does not fit through Lambda, and stream it', async () => {
+      await deploy(program);
+      const id = nextId();
+      const named = { tenant_id: 'default', namespace: 'default' };
+      const head = { id, ...named, name: `s-${id}`, version: 1, created_at: '2027-02-11T07:45:00Z' };
+      await call('POST', '/sequences', { ...head, blocks: [{ type: 'step', id: 'a', handler: 'noop' }] });
+      const large = { ...named, sequence_id: id, context: { data: { text: '"'.repeat(120_000) } } };
+      for (let batch = 0; batch < 2; batch += 1) {
+        const instances = Array.from({ length: 10 }, () => large);
+        expect((await call('POST', '/instances/batch', { instances })).status).toBe(201);
+      }
+      const path = '/instances?limit=100';
+      expect(await call('GET', path)).toMatchObject({ status: 413, body: { code: 'answer_too_large' } });
+      expect((await call('GET', '/instances?limit=5')).body.items).toHaveLength(5);
+      const streamed = await app.functions.Stream.invoke(requestEvent('GET', `/api/v1${path}`));
+      expect(streamed).toMatchObject({ statusCode: 200, body: expect.stringContaining(id) });
     });
 
     it('keep a wake for each minute in which something is due, and for what they might leave behind', async () => {
@@ -234,7 +243,7 @@ describe.each(testedNodes())(
         handler: 'noop',
         delay: { duration: 40 * 24 * 3_600_000 },
       });
-      await sourceOf((event) => Turn.invoke(event)).drain();
+      await app.sourceOf('turns').drain();
       await scheduler.fireAll(() => Sweep.invoke({}));
       const ahead = [...scheduler.schedules].map(([name, { ScheduleExpression }]) => {
         const at = /^at\((.+)\)$/.exec(ScheduleExpression)?.[1] ?? '';

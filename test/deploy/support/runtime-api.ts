@@ -21,6 +21,9 @@ interface Job {
   readonly fail: (error: Error) => void;
 }
 
+/** The most that AWS takes of an event, and of an answer that is not streamed. */
+const PAYLOAD_BYTES = 6_291_556;
+
 const PATH = /^\/2018-06-01\/runtime\/(?:(init)\/error|invocation\/(?:(next)|([^/]+)\/(response|error)))$/;
 
 /** The API that AWS gives the process of a function: it fetches events there and leaves its answers. */
@@ -55,12 +58,15 @@ export async function startRuntimeApi(name: string, timeoutMs: number): Promise<
       else give(response, job);
       return;
     }
-    response.writeHead(202).end();
+    const isStream = request.headers['lambda-runtime-function-response-mode'] === 'streaming';
+    const isTooLarge = kind === 'response' && !isStream && Buffer.byteLength(text) > PAYLOAD_BYTES;
+    response.writeHead(isTooLarge ? 413 : 202).end();
     if (init !== undefined) return fail(new Error(`the function did not start: ${text}`));
     const job = given.get(id);
     given.delete(id);
-    const isStream = request.headers['lambda-runtime-function-response-mode'] === 'streaming';
-    if (kind === 'response') job?.settle(isStream ? streamed(text) : JSON.parse(text === '' ? 'null' : text));
+    if (isTooLarge) job?.fail(new Error(`the answer has more than ${PAYLOAD_BYTES} bytes`));
+    else if (kind === 'response')
+      job?.settle(isStream ? streamed(text) : JSON.parse(text === '' ? 'null' : text));
     else job?.fail(new Error(`the function failed: ${text}`));
   };
 
@@ -72,6 +78,8 @@ export async function startRuntimeApi(name: string, timeoutMs: number): Promise<
     fail,
     invoke: (event) =>
       new Promise((settle, reject) => {
+        if (Buffer.byteLength(JSON.stringify(event)) > PAYLOAD_BYTES)
+          throw new Error('the event is too large');
         const job: Job = { id: randomUUID(), event, settle, fail: reject };
         const taker = fetching;
         fetching = null;
