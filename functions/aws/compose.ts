@@ -104,7 +104,7 @@ function outboundClient(settings: FunctionSettings): HttpEffects {
 }
 
 /** A call waits so long for a database that starts or wakes up; what takes longer is the queue's and the caller's. */
-const WAIT_FOR_DATABASE_MS = 3_000;
+const WAIT_FOR_DATABASE_MS = 1_000;
 /** A process that is frozen cannot close its connection, so the server does. */
 const IDLE_SESSION_MS = 60_000;
 

@@ -13,7 +13,7 @@ export async function callerOf(
   headers: Headers,
   peer: string,
 ): Promise<Result<Caller, Refusal>> {
-  return whileAnswered(() => authenticate(deps, headers, route, peer));
+  return whileAnswered(deps, () => authenticate(deps, headers, route, peer));
 }
 
 /**
@@ -26,17 +26,21 @@ export async function refuseStranger(
   path: string,
   peer: string,
 ): Promise<Refusal | null> {
-  const caller = await whileAnswered(() =>
+  const caller = await whileAnswered(deps, () =>
     authenticate(deps, headers, { access: 'key', method, path }, peer),
   );
   return caller.ok || caller.error.code === 'missing_capability' ? null : caller.error;
 }
 
-async function whileAnswered<T>(ask: () => Promise<Result<T, Refusal>>): Promise<Result<T, Refusal>> {
+async function whileAnswered<T>(
+  { log }: Pick<ApiContext, 'log'>,
+  ask: () => Promise<Result<T, Refusal>>,
+): Promise<Result<T, Refusal>> {
   try {
     return await ask();
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
+    log.warn('a key could not be looked up', { error: error.message });
     return refuse('unavailable', 'the database did not answer', {
       code: 'database_unavailable',
       retryAfterSecs: 1,

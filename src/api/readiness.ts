@@ -15,25 +15,32 @@ export function createReadiness({
   store,
   clock,
   service,
-}: Pick<ApiDeps, 'store' | 'clock' | 'service'>): () => Promise<Reason> {
+  log,
+}: Pick<ApiDeps, 'store' | 'clock' | 'service' | 'log'>): () => Promise<Reason> {
   let found: { readonly reason: Reason } | null = null;
   let holdsUntilMs = 0;
   return async () => {
     if (found !== null && clock.monotonicMs() < holdsUntilMs) return found.reason;
     holdsUntilMs = clock.monotonicMs() + READY_MS;
-    const reason = await databaseReason(store, service);
+    const reason = await databaseReason({ store, service, log });
     found = { reason };
     holdsUntilMs = clock.monotonicMs() + (reason === null ? READY_MS : NOT_READY_MS);
     return reason;
   };
 }
 
-async function databaseReason(store: ApiDeps['store'], service: ApiDeps['service']): Promise<Reason> {
+async function databaseReason({
+  store,
+  service,
+  log,
+}: Pick<ApiDeps, 'store' | 'service' | 'log'>): Promise<Reason> {
   try {
     const { schemaVersion } = await store.ping();
     if (schemaVersion < service.schemaVersion) return 'migrations_pending';
     return (await service.isDrained?.()) === true ? 'draining' : null;
-  } catch {
+  } catch (error) {
+    // Anybody may ask, so only the log says why.
+    log.warn('the database does not fit or does not answer', { error: String(error) });
     return 'database_unreachable';
   }
 }

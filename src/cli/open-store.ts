@@ -114,5 +114,5 @@ function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause === undefined) return error.message;
   const cause = textOf(error.cause);
-  return cause === error.message ? cause : `${error.message}: ${cause}`;
+  return error.message.includes(cause) ? error.message : `${error.message}: ${cause}`;
 }

@@ -70,7 +70,7 @@ describe('through a pooler that lends connections for one transaction', () => {
     expect(statements().length).toBeGreaterThan(8);
   });
 
-  it.each(['?pgbouncer=true', '?sslmode=disable&pgbouncer=true'])('it is known by %s', async (query) => {
+  it.each(['?pgbouncer=true', '?sslmode=disable&pgbouncer=true'])('is known by %s', async (query) => {
     await useStore(open({ connectionString: `${tap.url}${query}` }));
     expectNothingOutlivesTransactions();
   });
@@ -86,7 +86,7 @@ describe('through a pooler that lends connections for one transaction', () => {
   it.each([
     ['08P01', 'unsupported startup parameter: statement_timeout'],
     ['0A000', "Feature not supported: RDS Proxy currently doesn't support command-line options."],
-  ])('it is noticed by what it refuses (%s)', async (code, message) => {
+  ])('is noticed by what it refuses (%s)', async (code, message) => {
     const refused = (params: object) => 'statement_timeout' in params || 'options' in params;
     tap.refuseStartup(refused, code, message);
     const opened = open({ idleSessionMs: 60_000 });
@@ -96,7 +96,7 @@ describe('through a pooler that lends connections for one transaction', () => {
     expectNothingOutlivesTransactions();
   });
 
-  it('it is noticed by a prepared statement that it has forgotten', async () => {
+  it('is noticed by a prepared statement that it has forgotten', async () => {
     const opened = open({ poolSize: 1 });
     await useStore(opened);
     await opened.query('DEALLOCATE ALL', []);

@@ -10,7 +10,7 @@ import type {
   WantedVersion,
 } from '../../ports/store/catalog.ts';
 import { call, isUuid } from './call.ts';
-import { tenantDatabase } from './database.ts';
+import { askTables } from './database.ts';
 import type { SqlDriver } from './driver.ts';
 import { answerOf } from './rows.ts';
 import { sequences, triggers } from './schema.ts';
@@ -73,13 +73,20 @@ async function selectSequences(
   limit: number,
   offset = 0,
 ): Promise<SequenceRecord[]> {
-  const rows = await tenantDatabase(driver, tenantId)
-    .select()
-    .from(sequences)
-    .where(and(ofTenant(sequences.tenantId, tenantId), ...filters))
-    .orderBy(asc(sequences.tenantId), asc(sequences.namespace), asc(sequences.name), desc(sequences.version))
-    .limit(limit)
-    .offset(offset);
+  const rows = await askTables(driver, tenantId, (tables) =>
+    tables
+      .select()
+      .from(sequences)
+      .where(and(ofTenant(sequences.tenantId, tenantId), ...filters))
+      .orderBy(
+        asc(sequences.tenantId),
+        asc(sequences.namespace),
+        asc(sequences.name),
+        desc(sequences.version),
+      )
+      .limit(limit)
+      .offset(offset),
+  );
   return rows.map(readSequence);
 }
 
@@ -91,11 +98,13 @@ async function insertSequence(
   driver: SqlDriver,
   sequence: NewSequence,
 ): Promise<'created' | 'id_exists' | 'version_exists'> {
-  const inserted = await tenantDatabase(driver, sequence.tenantId)
-    .insert(sequences)
-    .values({ ...sequence, createdAt: now })
-    .onConflictDoNothing()
-    .returning({ id: sequences.id });
+  const inserted = await askTables(driver, sequence.tenantId, (tables) =>
+    tables
+      .insert(sequences)
+      .values({ ...sequence, createdAt: now })
+      .onConflictDoNothing()
+      .returning({ id: sequences.id }),
+  );
   if (inserted.length > 0) return 'created';
   const [sameId] = await selectSequences(driver, null, [eq(sequences.id, sequence.id)], 1);
   return sameId === undefined ? 'version_exists' : 'id_exists';
@@ -103,11 +112,13 @@ async function insertSequence(
 
 async function deprecateSequence(driver: SqlDriver, tenantId: string | null, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
-  const updated = await tenantDatabase(driver, tenantId)
-    .update(sequences)
-    .set({ deprecated: true })
-    .where(and(ofTenant(sequences.tenantId, tenantId), eq(sequences.id, id)))
-    .returning({ id: sequences.id });
+  const updated = await askTables(driver, tenantId, (tables) =>
+    tables
+      .update(sequences)
+      .set({ deprecated: true })
+      .where(and(ofTenant(sequences.tenantId, tenantId), eq(sequences.id, id)))
+      .returning({ id: sequences.id }),
+  );
   return updated.length > 0;
 }
 
@@ -118,13 +129,15 @@ async function setSequenceStatus(
   change: { readonly from: string; readonly to: string },
 ): Promise<'changed' | 'not_found' | 'stale'> {
   if (!isUuid(id)) return 'not_found';
-  const updated = await tenantDatabase(driver, tenantId)
-    .update(sequences)
-    .set({ status: change.to, ...(change.to === 'unpublished' ? { deprecated: true } : {}) })
-    .where(
-      and(ofTenant(sequences.tenantId, tenantId), eq(sequences.id, id), eq(sequences.status, change.from)),
-    )
-    .returning({ id: sequences.id });
+  const updated = await askTables(driver, tenantId, (tables) =>
+    tables
+      .update(sequences)
+      .set({ status: change.to, ...(change.to === 'unpublished' ? { deprecated: true } : {}) })
+      .where(
+        and(ofTenant(sequences.tenantId, tenantId), eq(sequences.id, id), eq(sequences.status, change.from)),
+      )
+      .returning({ id: sequences.id }),
+  );
   if (updated.length > 0) return 'changed';
   const [present] = await selectSequences(driver, tenantId, [eq(sequences.id, id)], 1);
   return present === undefined ? 'not_found' : 'stale';
@@ -135,12 +148,14 @@ function asJson(value: Json): SQL<Json> {
 }
 
 async function insertTrigger(driver: SqlDriver, trigger: NewTrigger): Promise<'created' | 'exists'> {
-  const inserted = await tenantDatabase(driver, trigger.tenantId)
-    .insert(triggers)
-    // drizzle would write JSON null as no value at all.
-    .values({ ...trigger, config: asJson(trigger.config), createdAt: now, updatedAt: now })
-    .onConflictDoNothing()
-    .returning({ slug: triggers.slug });
+  const inserted = await askTables(driver, trigger.tenantId, (tables) =>
+    tables
+      .insert(triggers)
+      // drizzle would write JSON null as no value at all.
+      .values({ ...trigger, config: asJson(trigger.config), createdAt: now, updatedAt: now })
+      .onConflictDoNothing()
+      .returning({ slug: triggers.slug }),
+  );
   return inserted.length > 0 ? 'created' : 'exists';
 }
 
@@ -149,10 +164,12 @@ async function getTrigger(
   tenantId: string | null,
   slug: string,
 ): Promise<TriggerRecord | null> {
-  const rows = await tenantDatabase(driver, tenantId)
-    .select()
-    .from(triggers)
-    .where(and(ofTenant(triggers.tenantId, tenantId), eq(triggers.slug, slug)));
+  const rows = await askTables(driver, tenantId, (tables) =>
+    tables
+      .select()
+      .from(triggers)
+      .where(and(ofTenant(triggers.tenantId, tenantId), eq(triggers.slug, slug))),
+  );
   return rows[0] ?? null;
 }
 
@@ -161,18 +178,22 @@ function listTriggers(
   tenantId: string | null,
   limit: number,
 ): Promise<readonly TriggerRecord[]> {
-  return tenantDatabase(driver, tenantId)
-    .select()
-    .from(triggers)
-    .where(ofTenant(triggers.tenantId, tenantId))
-    .orderBy(asc(triggers.createdAt), asc(triggers.slug))
-    .limit(limit);
+  return askTables(driver, tenantId, (tables) =>
+    tables
+      .select()
+      .from(triggers)
+      .where(ofTenant(triggers.tenantId, tenantId))
+      .orderBy(asc(triggers.createdAt), asc(triggers.slug))
+      .limit(limit),
+  );
 }
 
 async function deleteTrigger(driver: SqlDriver, tenantId: string | null, slug: string): Promise<boolean> {
-  const deleted = await tenantDatabase(driver, tenantId)
-    .delete(triggers)
-    .where(and(ofTenant(triggers.tenantId, tenantId), eq(triggers.slug, slug)))
-    .returning({ slug: triggers.slug });
+  const deleted = await askTables(driver, tenantId, (tables) =>
+    tables
+      .delete(triggers)
+      .where(and(ofTenant(triggers.tenantId, tenantId), eq(triggers.slug, slug)))
+      .returning({ slug: triggers.slug }),
+  );
   return deleted.length > 0;
 }

@@ -2,7 +2,7 @@ import { and, asc, eq, lt, sql } from 'drizzle-orm';
 import type { ChangesQuery } from '../../ports/store/changes.ts';
 import type { AuditRow } from '../../ports/store/reads.ts';
 import { call } from './call.ts';
-import { tenantDatabase } from './database.ts';
+import { askTables } from './database.ts';
 import type { SqlDriver } from './driver.ts';
 import { auditLog } from './schema.ts';
 import { readAuditRow } from './tables/rows.ts';
@@ -18,11 +18,13 @@ export async function listChanges(
     after === null
       ? undefined
       : sql`(${auditLog.createdAt}, ${auditLog.id}) > (stepwell.from_ms(${after.createdAt}::bigint), ${after.id}::uuid)`;
-  const rows = await tenantDatabase(driver, tenantId)
-    .select()
-    .from(auditLog)
-    .where(and(eq(auditLog.tenantId, tenantId), behind, lt(auditLog.createdAt, horizon)))
-    .orderBy(asc(auditLog.createdAt), asc(auditLog.id))
-    .limit(limit);
+  const rows = await askTables(driver, tenantId, (tables) =>
+    tables
+      .select()
+      .from(auditLog)
+      .where(and(eq(auditLog.tenantId, tenantId), behind, lt(auditLog.createdAt, horizon)))
+      .orderBy(asc(auditLog.createdAt), asc(auditLog.id))
+      .limit(limit),
+  );
   return rows.map(readAuditRow);
 }

@@ -1,6 +1,10 @@
 import { StoreUnavailable } from '../../ports/store/store.ts';
 import type { Clock } from '../../ports/system.ts';
 import { hideSecrets, NotConnected } from './connection/not-connected.ts';
+import { misfitOf, PING } from './misfit.ts';
+import { SqlError } from './sql-error.ts';
+
+export { SqlError };
 
 /** What a statement may be given. Lists and objects travel as JSON text (`$1::jsonb`), which every driver treats alike. */
 export type SqlParam = string | number | boolean | null;
@@ -43,21 +47,6 @@ export interface SqlDriver {
   openSession(): Promise<SqlSession>;
   roundTripCount(): number;
   close(): Promise<void>;
-}
-
-/** An answer of the database that is no value of ours, with its SQLSTATE. */
-export class SqlError extends Error {
-  readonly code: string;
-  readonly constraint: string | null;
-  constructor(
-    message: string,
-    options: { readonly code: string; readonly constraint: string | null; readonly cause: unknown },
-  ) {
-    super(message, { cause: options.cause });
-    this.name = 'SqlError';
-    this.code = options.code;
-    this.constraint = options.constraint;
-  }
 }
 
 const TRIES_MAX = 4;
@@ -103,7 +92,8 @@ export function createSqlDriver(transport: SqlTransport, options?: SqlDriverOpti
       try {
         return (await onceConnected(() => sendOnce(statements), options)).at(-1) ?? [];
       } catch (error) {
-        if (attempt >= TRIES_MAX || !wasUndone(error)) throw error;
+        if (attempt < TRIES_MAX && wasUndone(error)) continue;
+        throw statements.at(-1)?.text === PING ? error : await misfitOf(error, () => readVersion(transport));
       }
     }
   };
@@ -126,6 +116,13 @@ export function createSqlDriver(transport: SqlTransport, options?: SqlDriverOpti
     close: () => transport.close(),
   };
 }
+
+async function readVersion(transport: SqlTransport): Promise<number> {
+  const answers = await transport.send([{ text: PING_VERSION, params: [], prepared: false }]);
+  return Number(answers[0]?.[0]?.[0]);
+}
+
+const PING_VERSION = "SELECT (stepwell.ping_v1() ->> 'schemaVersion')::integer";
 
 /** Calls again, with growing pauses, while the connection could not be made for a reason that passes. */
 async function onceConnected<T>(call: () => Promise<T>, options: SqlDriverOptions | undefined): Promise<T> {

@@ -55,7 +55,8 @@ async function applyMissing(session: SqlSession): Promise<readonly string[]> {
     try {
       await session.run(sql);
     } catch (error) {
-      throw new Error(`migration ${name} failed`, { cause: error });
+      const told = error instanceof Error ? error.message : String(error);
+      throw new Error(`migration ${name} failed: ${told}`, { cause: error });
     }
     await session.run(
       `INSERT INTO stepwell.schema_migrations (version, name) VALUES (${version}, '${name}')`,

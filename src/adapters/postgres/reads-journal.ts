@@ -1,7 +1,7 @@
 import { and, desc, eq } from 'drizzle-orm';
 import type { JournalRow } from '../../ports/store/reads.ts';
 import { isUuid } from './call.ts';
-import { tenantDatabase } from './database.ts';
+import { askTables } from './database.ts';
 import type { SqlDriver } from './driver.ts';
 import { journal, taskInstances } from './schema.ts';
 import { readJournalRow } from './tables/rows.ts';
@@ -15,15 +15,17 @@ export async function listJournal(
 ): Promise<readonly JournalRow[] | null> {
   if (!isUuid(id)) return null;
   const ofTenant = tenantId === null ? undefined : eq(taskInstances.tenantId, tenantId);
-  const rows = await tenantDatabase(driver, tenantId)
-    .select({ row: journal })
-    .from(taskInstances)
-    .leftJoin(
-      journal,
-      and(eq(journal.instanceId, taskInstances.id), eq(journal.tenantId, taskInstances.tenantId)),
-    )
-    .where(and(eq(taskInstances.id, id), ofTenant))
-    .orderBy(desc(journal.ordinal))
-    .limit(limit);
+  const rows = await askTables(driver, tenantId, (tables) =>
+    tables
+      .select({ row: journal })
+      .from(taskInstances)
+      .leftJoin(
+        journal,
+        and(eq(journal.instanceId, taskInstances.id), eq(journal.tenantId, taskInstances.tenantId)),
+      )
+      .where(and(eq(taskInstances.id, id), ofTenant))
+      .orderBy(desc(journal.ordinal))
+      .limit(limit),
+  );
   return rows.length === 0 ? null : rows.flatMap(({ row }) => (row === null ? [] : [readJournalRow(row)]));
 }

@@ -2,7 +2,7 @@ import { type SQL, and, asc, desc, eq, getTableColumns, isNull, ne, sql } from '
 import { EXTERNALIZE_BYTES, type OutputRow } from '../../core/run/output-row.ts';
 import type { WhichRows } from '../../ports/store/reads.ts';
 import { isUuid } from './call.ts';
-import { tenantDatabase } from './database.ts';
+import { askTables } from './database.ts';
 import type { SqlDriver } from './driver.ts';
 import { blockOutputs, taskInstances } from './schema.ts';
 import { readOutputRow } from './tables/rows.ts';
@@ -24,24 +24,26 @@ export async function listOutputs(
   const backwards = (which.beforeId ?? null) !== null;
   const inOrder = backwards ? desc : asc;
   const leftOut = leftOutBy(which, inOrder);
-  const rows = await tenantDatabase(driver, tenantId)
-    .select({
-      row: {
-        ...getTableColumns(blockOutputs),
-        // A large value that is not selected is not read either: it lies outside the row.
-        output: sql`CASE WHEN ${leftOut} THEN 'null'::jsonb ELSE ${blockOutputs.output} END`.mapWith(
-          blockOutputs.output,
-        ),
-      },
-      isLeftOut: leftOut.mapWith(Boolean),
-    })
-    .from(taskInstances)
-    .leftJoin(blockOutputs, wanted(which))
-    .where(
-      and(eq(taskInstances.id, id), tenantId === null ? undefined : eq(taskInstances.tenantId, tenantId)),
-    )
-    .orderBy(inOrder(blockOutputs.rev), inOrder(blockOutputs.ordinal))
-    .limit(which.limit ?? ALL);
+  const rows = await askTables(driver, tenantId, (tables) =>
+    tables
+      .select({
+        row: {
+          ...getTableColumns(blockOutputs),
+          // A large value that is not selected is not read either: it lies outside the row.
+          output: sql`CASE WHEN ${leftOut} THEN 'null'::jsonb ELSE ${blockOutputs.output} END`.mapWith(
+            blockOutputs.output,
+          ),
+        },
+        isLeftOut: leftOut.mapWith(Boolean),
+      })
+      .from(taskInstances)
+      .leftJoin(blockOutputs, wanted(which))
+      .where(
+        and(eq(taskInstances.id, id), tenantId === null ? undefined : eq(taskInstances.tenantId, tenantId)),
+      )
+      .orderBy(inOrder(blockOutputs.rev), inOrder(blockOutputs.ordinal))
+      .limit(which.limit ?? ALL),
+  );
   if (rows.length === 0) return null;
   const found = rows.flatMap(({ row, isLeftOut }) => {
     if (row === null) return [];
@@ -96,16 +98,18 @@ export async function getOutput(
   rowId: string,
 ): Promise<OutputRow | null> {
   if (!isUuid(id) || !isUuid(rowId)) return null;
-  const [row] = await tenantDatabase(driver, tenantId)
-    .select()
-    .from(blockOutputs)
-    .where(
-      and(
-        eq(blockOutputs.instanceId, id),
-        eq(blockOutputs.id, rowId),
-        isNull(blockOutputs.supersededBy),
-        tenantId === null ? undefined : eq(blockOutputs.tenantId, tenantId),
+  const [row] = await askTables(driver, tenantId, (tables) =>
+    tables
+      .select()
+      .from(blockOutputs)
+      .where(
+        and(
+          eq(blockOutputs.instanceId, id),
+          eq(blockOutputs.id, rowId),
+          isNull(blockOutputs.supersededBy),
+          tenantId === null ? undefined : eq(blockOutputs.tenantId, tenantId),
+        ),
       ),
-    );
+  );
   return row === undefined ? null : readOutputRow(row);
 }

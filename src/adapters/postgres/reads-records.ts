@@ -3,7 +3,7 @@ import type { NodeRow } from '../../core/run/output-row.ts';
 import type { AuditRow } from '../../ports/store/reads.ts';
 import type { StepLogLine } from '../../ports/store/turn.ts';
 import { isUuid, tenantCall } from './call.ts';
-import { tenantDatabase } from './database.ts';
+import { askTables } from './database.ts';
 import type { SqlDriver } from './driver.ts';
 import { answerOf } from './rows.ts';
 import { auditLog, stepLogs, taskInstances } from './schema.ts';
@@ -50,16 +50,18 @@ export async function listAudit(
   limit: number,
 ): Promise<readonly AuditRow[] | null> {
   if (!isUuid(id)) return null;
-  const rows = await tenantDatabase(driver, tenantId)
-    .select({ row: auditLog })
-    .from(taskInstances)
-    .leftJoin(
-      auditLog,
-      and(eq(auditLog.tenantId, taskInstances.tenantId), eq(auditLog.instanceId, taskInstances.id)),
-    )
-    .where(instanceIs(tenantId, id))
-    .orderBy(desc(auditLog.ordinal))
-    .limit(limit);
+  const rows = await askTables(driver, tenantId, (tables) =>
+    tables
+      .select({ row: auditLog })
+      .from(taskInstances)
+      .leftJoin(
+        auditLog,
+        and(eq(auditLog.tenantId, taskInstances.tenantId), eq(auditLog.instanceId, taskInstances.id)),
+      )
+      .where(instanceIs(tenantId, id))
+      .orderBy(desc(auditLog.ordinal))
+      .limit(limit),
+  );
   return rows.length === 0 ? null : rows.flatMap(({ row }) => (row === null ? [] : [readAuditRow(row)]));
 }
 
@@ -71,15 +73,17 @@ export async function listLogs(
   limit: number,
 ): Promise<readonly StepLogLine[] | null> {
   if (!isUuid(id)) return null;
-  const rows = await tenantDatabase(driver, tenantId)
-    .select({ row: stepLogs })
-    .from(taskInstances)
-    .leftJoin(
-      stepLogs,
-      and(eq(stepLogs.tenantId, taskInstances.tenantId), eq(stepLogs.instanceId, taskInstances.id)),
-    )
-    .where(instanceIs(tenantId, id))
-    .orderBy(asc(stepLogs.loggedAt), asc(stepLogs.ordinal))
-    .limit(limit);
+  const rows = await askTables(driver, tenantId, (tables) =>
+    tables
+      .select({ row: stepLogs })
+      .from(taskInstances)
+      .leftJoin(
+        stepLogs,
+        and(eq(stepLogs.tenantId, taskInstances.tenantId), eq(stepLogs.instanceId, taskInstances.id)),
+      )
+      .where(instanceIs(tenantId, id))
+      .orderBy(asc(stepLogs.loggedAt), asc(stepLogs.ordinal))
+      .limit(limit),
+  );
   return rows.length === 0 ? null : rows.flatMap(({ row }) => (row === null ? [] : [readLogLine(row)]));
 }

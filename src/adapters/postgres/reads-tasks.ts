@@ -3,7 +3,7 @@ import type { TaskEvent, WorkerTask } from '../../ports/store/accept.ts';
 import type { Page } from '../../ports/store/page.ts';
 import type { ListTasksQuery, TaskStats, WorkerView } from '../../ports/store/reads.ts';
 import { isUuid, tenantCall } from './call.ts';
-import { tenantDatabase } from './database.ts';
+import { askTables } from './database.ts';
 import type { SqlDriver } from './driver.ts';
 import { answerOf } from './rows.ts';
 import { workerTaskEvents, workerTasks } from './schema.ts';
@@ -22,31 +22,35 @@ export async function getTask(
   taskId: string,
 ): Promise<WorkerTask | null> {
   if (!isUuid(taskId)) return null;
-  const rows = await tenantDatabase(driver, tenantId)
-    .select()
-    .from(workerTasks)
-    .where(and(ofTenant(tenantId), eq(workerTasks.id, taskId), LISTED));
+  const rows = await askTables(driver, tenantId, (tables) =>
+    tables
+      .select()
+      .from(workerTasks)
+      .where(and(ofTenant(tenantId), eq(workerTasks.id, taskId), LISTED)),
+  );
   return rows[0] === undefined ? null : readTask(rows[0]);
 }
 
 /** Newest first. */
 export async function listTasks(driver: SqlDriver, query: ListTasksQuery): Promise<readonly WorkerTask[]> {
-  const rows = await tenantDatabase(driver, query.tenantId)
-    .select()
-    .from(workerTasks)
-    .where(
-      and(
-        ofTenant(query.tenantId),
-        LISTED,
-        query.states.length === 0 ? undefined : inArray(workerTasks.state, [...query.states]),
-        query.handlerName === null ? undefined : eq(workerTasks.handlerName, query.handlerName),
-        query.workerId === null ? undefined : eq(workerTasks.workerId, query.workerId),
-        query.queueName === null ? undefined : eq(workerTasks.queueName, query.queueName),
-      ),
-    )
-    .orderBy(desc(workerTasks.createdAt), desc(workerTasks.id))
-    .limit(query.limit)
-    .offset(query.offset);
+  const rows = await askTables(driver, query.tenantId, (tables) =>
+    tables
+      .select()
+      .from(workerTasks)
+      .where(
+        and(
+          ofTenant(query.tenantId),
+          LISTED,
+          query.states.length === 0 ? undefined : inArray(workerTasks.state, [...query.states]),
+          query.handlerName === null ? undefined : eq(workerTasks.handlerName, query.handlerName),
+          query.workerId === null ? undefined : eq(workerTasks.workerId, query.workerId),
+          query.queueName === null ? undefined : eq(workerTasks.queueName, query.queueName),
+        ),
+      )
+      .orderBy(desc(workerTasks.createdAt), desc(workerTasks.id))
+      .limit(query.limit)
+      .offset(query.offset),
+  );
   return rows.map(readTask);
 }
 
@@ -58,30 +62,36 @@ export async function listTaskEvents(
   limit: number,
 ): Promise<readonly TaskEvent[] | null> {
   if (!isUuid(taskId)) return null;
-  const rows = await tenantDatabase(driver, tenantId)
-    .select({ row: workerTaskEvents })
-    .from(workerTasks)
-    .leftJoin(
-      workerTaskEvents,
-      and(eq(workerTaskEvents.taskId, workerTasks.id), eq(workerTaskEvents.tenantId, workerTasks.tenantId)),
-    )
-    .where(and(ofTenant(tenantId), eq(workerTasks.id, taskId)))
-    .orderBy(asc(workerTaskEvents.ordinal))
-    .limit(limit);
+  const rows = await askTables(driver, tenantId, (tables) =>
+    tables
+      .select({ row: workerTaskEvents })
+      .from(workerTasks)
+      .leftJoin(
+        workerTaskEvents,
+        and(eq(workerTaskEvents.taskId, workerTasks.id), eq(workerTaskEvents.tenantId, workerTasks.tenantId)),
+      )
+      .where(and(ofTenant(tenantId), eq(workerTasks.id, taskId)))
+      .orderBy(asc(workerTaskEvents.ordinal))
+      .limit(limit),
+  );
   return rows.length === 0 ? null : rows.flatMap(({ row }) => (row === null ? [] : [readTaskEvent(row)]));
 }
 
 export async function taskStats(driver: SqlDriver, tenantId: string | null): Promise<TaskStats> {
-  const counts = await tenantDatabase(driver, tenantId)
-    .select({
-      state: workerTasks.state,
-      handlerName: workerTasks.handlerName,
-      count: sql<number>`count(*)`.mapWith(Number),
-      workers: sql<string[] | null>`to_json(array_agg(DISTINCT worker_id) FILTER (WHERE state = 'claimed'))`,
-    })
-    .from(workerTasks)
-    .where(and(ofTenant(tenantId), LISTED))
-    .groupBy(workerTasks.state, workerTasks.handlerName);
+  const counts = await askTables(driver, tenantId, (tables) =>
+    tables
+      .select({
+        state: workerTasks.state,
+        handlerName: workerTasks.handlerName,
+        count: sql<number>`count(*)`.mapWith(Number),
+        workers: sql<
+          string[] | null
+        >`to_json(array_agg(DISTINCT worker_id) FILTER (WHERE state = 'claimed'))`,
+      })
+      .from(workerTasks)
+      .where(and(ofTenant(tenantId), LISTED))
+      .groupBy(workerTasks.state, workerTasks.handlerName),
+  );
   const byState = new Map<string, number>();
   const byHandler = new Map<string, Map<string, number>>();
   const workers = new Set<string>();

@@ -18,6 +18,7 @@ import { createManyInstancesStore } from './many-instances.ts';
 import * as instances from './reads-instances.ts';
 import { createOutboxStore } from './outbox.ts';
 import { answerOf } from './rows.ts';
+import { PING } from './misfit.ts';
 import { createPluginStore } from './plugins.ts';
 import { createScheduleStore } from './schedules.ts';
 import { createSessionStore } from './sessions.ts';
@@ -109,7 +110,6 @@ function createReadStore(driver: SqlDriver): ReadStore {
   };
 }
 
-const PING = 'SELECT stepwell.ping_v1()';
 const PING_WITHOUT_SCHEMA = `
 SELECT json_build_object('now', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, 'schemaVersion', 0)`;
 /** No such schema, table or function: the database works and nobody has migrated it yet. */

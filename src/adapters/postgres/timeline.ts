@@ -2,7 +2,7 @@ import { type SQL, and, asc, eq, ne } from 'drizzle-orm';
 import type { TimelineRow } from '../../ports/store/history.ts';
 import type { Page } from '../../ports/store/page.ts';
 import { isUuid } from './call.ts';
-import { tenantDatabase } from './database.ts';
+import { askTables } from './database.ts';
 import type { SqlDriver } from './driver.ts';
 import { blockOutputs, taskInstances } from './schema.ts';
 import { readOutputRow } from './tables/rows.ts';
@@ -24,14 +24,16 @@ export async function listTimeline(
     eq(blockOutputs.tenantId, taskInstances.tenantId),
     ne(blockOutputs.kind, 'node'),
   );
-  const rows = await tenantDatabase(driver, tenantId)
-    .select({ row: blockOutputs })
-    .from(taskInstances)
-    .leftJoin(blockOutputs, ofInstance)
-    .where(known)
-    .orderBy(asc(blockOutputs.rev), asc(blockOutputs.ordinal))
-    .offset(offset)
-    .limit(limit);
+  const rows = await askTables(driver, tenantId, (tables) =>
+    tables
+      .select({ row: blockOutputs })
+      .from(taskInstances)
+      .leftJoin(blockOutputs, ofInstance)
+      .where(known)
+      .orderBy(asc(blockOutputs.rev), asc(blockOutputs.ordinal))
+      .offset(offset)
+      .limit(limit),
+  );
   if (rows.length === 0 && offset > 0) return (await isKnown(driver, tenantId, known)) ? [] : null;
   if (rows.length === 0) return null;
   return rows.flatMap(({ row }) =>
@@ -40,9 +42,8 @@ export async function listTimeline(
 }
 
 async function isKnown(driver: SqlDriver, tenantId: string | null, known: SQL | undefined): Promise<boolean> {
-  const found = await tenantDatabase(driver, tenantId)
-    .select({ id: taskInstances.id })
-    .from(taskInstances)
-    .where(known);
+  const found = await askTables(driver, tenantId, (tables) =>
+    tables.select({ id: taskInstances.id }).from(taskInstances).where(known),
+  );
   return found.length > 0;
 }
