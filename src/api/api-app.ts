@@ -145,13 +145,19 @@ function crossOrigin(origins: readonly string[]): ReturnType<typeof cors> {
   });
 }
 
-/** 503 for what comes while `max` requests are being served, so that a flood cannot exhaust the memory. */
+/**
+ * 503 for what comes while `max` requests are being served, so that a flood cannot exhaust the memory. A quarter of them may be
+ * webhooks: their bodies are read before anything is known of their senders, and who sends slowly holds his place.
+ */
 function concurrencyCap(
   max: number,
 ): (context: Context<ApiEnv>, next: () => Promise<void>) => Promise<Response | undefined> {
+  const maxWebhooks = Math.ceil(max / 4);
   let active = 0;
+  let activeWebhooks = 0;
   return async (context, next) => {
-    if (active >= max) {
+    const webhook = context.req.path.startsWith('/webhooks/') ? 1 : 0;
+    if (active >= max || activeWebhooks + webhook > maxWebhooks) {
       return errorAnswer(
         {
           kind: 'unavailable',
@@ -163,10 +169,12 @@ function concurrencyCap(
       );
     }
     active += 1;
+    activeWebhooks += webhook;
     try {
       await next();
     } finally {
       active -= 1;
+      activeWebhooks -= webhook;
     }
     return undefined;
   };

@@ -215,6 +215,22 @@ describe('the host', () => {
   });
 });
 
+describe('a stranger who sends slowly', () => {
+  it('holds no more than a quarter of the places, and none without a key elsewhere', async () => {
+    const api = createFixture({ apiKey: ROOT_KEY, maxConcurrentRequests: 8 });
+    const endless = (): CallOptions => ({
+      raw: new ReadableStream({ pull: () => new Promise(() => undefined) }),
+    });
+    void api.send('POST', '/webhooks/a', endless());
+    void api.send('POST', '/webhooks/b', endless());
+    expect((await api.send('POST', '/webhooks/c', endless())).status).toBe(503);
+    for (let count = 0; count < 20; count += 1) {
+      expect((await api.send('POST', '/api/v1/instances', endless())).status).toBe(401);
+    }
+    expect((await api.call('GET', '/instances', { headers: ROOT })).status).toBe(200);
+  });
+});
+
 describe('who asks after the health of the process', () => {
   it('costs nothing for whether it lives', async () => {
     const { api, look } = watched();
