@@ -52,7 +52,7 @@ function handlerEntry({ root, handlers }: EntryParts, folder: string, file: stri
 }
 
 function deployEntry({ root, sequences, tenant }: EntryParts, folder: string): string {
-  const files = sequences === undefined ? [] : sequenceFiles(join(root, sequences));
+  const files = sequences === undefined ? [] : filesOf(join(root, sequences));
   const isJson = (file: string): boolean => extname(file) === '.json';
   const imports = files.map((file, index) => {
     const imported = isJson(file) ? `sequence${index}` : `* as sequence${index}`;
@@ -64,6 +64,12 @@ function deployEntry({ root, sequences, tenant }: EntryParts, folder: string): s
   );
   const project = `{ sequenceFiles: { ${named.join(', ')} }${tenant === undefined ? '' : `, tenant: ${JSON.stringify(tenant)}`} }`;
   return `import { createDeployHandler } from 'stepwell/aws/deploy';\n${imports.join('')}\nexport const handler = createDeployHandler(${project});\n`;
+}
+
+function filesOf(path: string): readonly string[] {
+  const files = sequenceFiles(path);
+  if (!files.ok) throw new Error(`${files.error.message}. ${files.error.next}`);
+  return files.value;
 }
 
 function importPath(folder: string, file: string): string {

@@ -9,6 +9,7 @@ import { createLog, systemClock, systemEntropy } from '../adapters/system.ts';
 import type { ApiDeps, ServiceFacts } from '../api/api-deps.ts';
 import { createApi } from '../api/create-api.ts';
 import type { Advice } from '../core/advice.ts';
+import type { JsonObject } from '../core/json.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { createEngine, type Engine } from '../engine/engine.ts';
 import { buildIdOf } from '../engine/handlers/build-id.ts';
@@ -19,6 +20,7 @@ import type { Seal } from '../ports/seal.ts';
 import type { Log } from '../ports/system.ts';
 import { apiSettings, engineSettings } from './engine-settings.ts';
 import { loadRegistry } from './load-registry.ts';
+import { publishLoaded } from './load-sequences.ts';
 import { type OpenStore, openStore } from './open-store.ts';
 import { packageFacts } from './package-facts.ts';
 import type { Settings } from './settings.ts';
@@ -41,6 +43,8 @@ export interface ServerOptions {
   /** Tenant of calls that name none; null: they see all tenants. */
   readonly defaultTenantId: string | null;
   readonly onProgress: (text: string) => void;
+  /** Published before the first call is taken; of `defaultTenantId`, or of `default`. */
+  readonly sequences?: readonly JsonObject[];
 }
 
 /** The composition root of the resident server: store, engine, API and socket, put together from the settings. */
@@ -54,6 +58,11 @@ export async function openServer(
   if (!registry.ok) return registry;
   const opened = await openStore(settings, options.onProgress);
   if (!opened.ok) return opened;
+  const published = await publishOwn(opened.value, options);
+  if (!published.ok) {
+    await opened.value.close();
+    return published;
+  }
   const parts = assemble(settings, options, registry.value, opened.value, version);
   const { host, port } = settings.httpAddr;
   const server = await listen(createApi(parts.api), { host, port, clock: systemClock });
@@ -79,6 +88,16 @@ export async function openServer(
       return await stopAll(parts.engine, server.value, opened.value, graceMs);
     },
   });
+}
+
+async function publishOwn(
+  { store }: OpenStore,
+  { sequences = [], defaultTenantId, onProgress }: ServerOptions,
+): Promise<Result<null, Advice>> {
+  const published = await publishLoaded(store, defaultTenantId ?? 'default', sequences);
+  if (!published.ok) return published;
+  for (const line of published.value) onProgress(line);
+  return ok(null);
 }
 
 interface Parts {

@@ -1,7 +1,7 @@
 import { toJson } from '../core/call-output.ts';
 import type { Advice } from '../core/advice.ts';
 import { SequenceDocument } from '../core/definition/document.ts';
-import { isJsonObject, type JsonObject } from '../core/json.ts';
+import { canonicalJson, isJsonObject, type JsonObject } from '../core/json.ts';
 import { err, ok, type Result } from '../core/result.ts';
 
 /** One file of a project that may bring sequences. */
@@ -22,10 +22,11 @@ const LEAVE_OUT =
  * The sequences of a project's files, the same for every host. What has to be one: a JSON file, a default export, and an
  * item of a list that holds a sequence. Of the other exports those are which have `blocks`, or a `name` and nothing that a
  * sequence has not; blocks, which have a `type`, and everything else are helpers and left alone. What has to be a sequence
- * and lacks its `name` or its `blocks` is an error that names file and export. Each object counts once.
+ * and lacks its `name` or its `blocks` is an error that names file and export. What is exported twice
+ * counts once.
  */
 export function collectSequences(sources: readonly SequenceSource[]): Drafts {
-  const found = new Map<object, JsonObject>();
+  const found = new Map<string, JsonObject>();
   for (const { file, content } of sources) {
     const candidates = file.endsWith('.json')
       ? [{ place: file, value: content, isMeant: true }]
@@ -34,7 +35,7 @@ export function collectSequences(sources: readonly SequenceSource[]): Drafts {
       if (!isMeant && !looksLikeSequence(value)) continue;
       const draft = readDraft(place, value);
       if (!draft.ok) return draft;
-      if (typeof value === 'object' && value !== null) found.set(value, draft.value);
+      found.set(canonicalJson(draft.value), draft.value);
     }
   }
   if (found.size > 0 || sources.length === 0) return ok([...found.values()]);

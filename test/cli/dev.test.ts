@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -127,6 +127,31 @@ describe('stepwell dev', () => {
     expect((await fetch(`${url}/api/v1/sequences`)).status).toBe(401);
     const headers = { 'x-api-key': 'secret-key', 'x-tenant-id': 'default' };
     expect((await fetch(`${url}/api/v1/sequences`, { headers })).status).toBe(200);
+  });
+
+  it('publishes the sequences of a folder at each start, as a deployment does', async () => {
+    const write = (file: string, sequence: object): void => {
+      mkdirSync(join(cwd, 'sequences/deep'), { recursive: true });
+      writeFileSync(
+        join(cwd, 'sequences', file),
+        `${file.endsWith('.json') ? '' : 'export const it = '}${JSON.stringify(sequence)}`,
+      );
+    };
+    const wait = { name: 'wait', blocks: [{ type: 'step', id: 'a', handler: 'noop' }] };
+    const versions = async (server: ServerProcess, name: string) =>
+      (await api(server, `/sequences/versions?tenant_id=default&namespace=default&name=${name}`)).length;
+    write('deep/hello.json', HELLO);
+    write('wait.mjs', wait);
+    const first = await dev(['--sequences', 'sequences']);
+    expect([await versions(first, 'hello'), await versions(first, 'wait')]).toEqual([1, 1]);
+    await first.end('SIGTERM');
+    write('wait.mjs', { ...wait, blocks: [{ type: 'step', id: 'b', handler: 'noop' }] });
+    const second = await dev(['--sequences', 'sequences']);
+    expect([await versions(second, 'hello'), await versions(second, 'wait')]).toEqual([1, 2]);
+    await second.end('SIGTERM');
+    write('deep/hello.json', { name: 'hello' });
+    const refused = await runCli(['dev', '--sequences', 'sequences'], { cwd });
+    expect(refused.stderr).toContain('sequences/deep/hello.json is no sequence: it has no blocks (a list)');
   });
 
   it('warns about a misspelt variable and goes on', async () => {

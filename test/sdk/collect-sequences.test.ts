@@ -15,6 +15,9 @@ describe('the sequences of a module', () => {
     expect(of({ trip, hike })).toEqual({ ok: true, value: [trip, hike] });
     expect(of({ trip, all: [trip, hike], default: hike })).toEqual({ ok: true, value: [trip, hike] });
     expect(of({ default: [trip] })).toEqual({ ok: true, value: [trip] });
+    const again = { file: 'sequences/index.ts', content: { trip: { blocks, name: 'trip' } } };
+    const once = collectSequences([{ file: 'sequences/trip.ts', content: { trip } }, again]);
+    expect(once.ok && once.value.length).toBe(1);
   });
 
   it('stand beside helpers, which are left alone', () => {

@@ -2,6 +2,7 @@ import { err, ok } from '../../core/result.ts';
 import { defineCliCommand } from '../command.ts';
 import { openServer } from '../compose.ts';
 import { LOOPBACK } from '../engine-settings.ts';
+import { loadSequences } from '../load-sequences.ts';
 import { runServer } from '../run-server.ts';
 import { serverArgs } from '../server-flags.ts';
 
@@ -13,7 +14,14 @@ import { serverArgs } from '../server-flags.ts';
 export default defineCliCommand({
   name: 'dev',
   description: 'Run API and engine on this machine; nothing to configure.',
-  args: serverArgs,
+  args: {
+    ...serverArgs,
+    sequences: {
+      type: 'string',
+      valueHint: 'path',
+      description: 'File or folder with your own sequences, published at each start when they have changed.',
+    },
+  },
   run: (args, terminal) =>
     runServer({
       flags: args,
@@ -26,10 +34,14 @@ export default defineCliCommand({
               message: '`stepwell dev` listens on the loopback interface only, as it asks nobody for a key',
               next: 'Take the host out of STEPWELL_HTTP_ADDR, or use `stepwell serve`.',
             }),
-      open: (settings, onProgress, given) =>
-        openServer(settings, {
+      open: async (settings, onProgress, given) => {
+        const sequences = args.sequences === undefined ? ok([]) : await loadSequences(args.sequences);
+        if (!sequences.ok) return sequences;
+        return openServer(settings, {
           defaultTenantId: given.has('requireTenantHeader') ? null : 'default',
           onProgress,
-        }),
+          sequences: sequences.value,
+        });
+      },
     }),
 });
