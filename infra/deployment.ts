@@ -72,7 +72,7 @@ export function createDeployment(parts: Parts, databases: Databases): Deployment
  * secret: one could try what a short value might be.
  */
 function digestOf(
-  { environment = {}, link, tenant = null }: StepwellArgs,
+  { environment = {}, link, tenant = '' }: StepwellArgs,
   { ownerUrl, databaseUrl }: Databases,
 ) {
   const told = $util.all([$util.output(environment), linked(link), ownerUrl, databaseUrl]);
@@ -95,9 +95,12 @@ function loginOf({ database }: StepwellArgs): Readonly<Record<string, $util.Inpu
 /** The properties of linked resources, as the functions see them. */
 function linked(link: StepwellArgs['link']): $util.Output<unknown> {
   return $util.output(link ?? []).apply((resources: readonly unknown[]) =>
-    resources.map((resource) => {
-      const has = typeof resource === 'object' && resource !== null && 'getSSTLink' in resource;
-      return has && typeof resource.getSSTLink === 'function' ? resource.getSSTLink().properties : null;
-    }),
+    // They are outputs in turn, which have to be waited for.
+    $util.output(
+      resources.map((resource) => {
+        const has = typeof resource === 'object' && resource !== null && 'getSSTLink' in resource;
+        return has && typeof resource.getSSTLink === 'function' ? resource.getSSTLink().properties : null;
+      }),
+    ),
   );
 }

@@ -22,7 +22,7 @@ const { StepwellDatabaseUrl: FIRST_URL } = SECRETS;
 const OTHER_URL = 'postgres://app:other@db.example.com/app';
 const linked = (url: string) =>
   `link: [new sst.Linkable('Payments', {
-    properties: { url: '${url}' },
+    properties: { url: $util.output('${url}') },
     include: [sst.aws.permission({ actions: ['sns:Publish'], resources: ['arn:aws:sns:us-east-1:0:topic'] })],
   })]`;
 const CHANGES = {
@@ -33,7 +33,7 @@ const CHANGES = {
   'what a linked resource says': linked('https://two.example.com'),
   'the owner': `database: { url: '${FIRST_URL}', ownerUrl: '${OTHER_URL}' }`,
   'the database': `database: { url: '${OTHER_URL}', ownerUrl: '${FIRST_URL}' }`,
-  'the size': `database: { url: '${OTHER_URL}' }, stage: { turnFunctionsMax: 60 }`,
+  'the size': `database: { url: '${OTHER_URL}' }, stage: { turnFunctionsMax: 60, reserved: { api: 100, stream: 20, sweep: 2 } }`,
   'the driver': `database: { url: '${OTHER_URL}', driver: 'neon' }`,
 } as const;
 type Change = keyof typeof CHANGES;
@@ -119,6 +119,13 @@ describe('resources that the user links', () => {
       expect(allowedTo(after('a linked resource'), name)).toContain('sns:Publish on topic');
       expect(allowedTo(stages.production, name)).not.toContain('sns:Publish on topic');
     }
+  });
+});
+
+describe('concurrency', () => {
+  it('is set aside for the API, its streams and the sweep where the user says so', () => {
+    const reserved = SERVING.map((name) => functionOf(after('the size'), name).reservedConcurrentExecutions);
+    expect(reserved).toEqual([100, 20, undefined, 2, undefined]);
   });
 });
 

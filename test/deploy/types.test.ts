@@ -53,7 +53,7 @@ async function problems(): Promise<readonly string[]> {
 describe('the types of sst', () => {
   it('fit our configuration, our component and the template, and show every mistake', async () => {
     const found = await problems();
-    expect(found).toHaveLength(MISTAKES.length);
+    expect(found, found.join('\n')).toHaveLength(MISTAKES.length);
     for (const [index, [, word]] of MISTAKES.entries()) {
       expect(found[index]).toContain(`mistakes.ts(${index + 2},`);
       expect(found[index]).toContain(word);
