@@ -4,7 +4,7 @@ import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
 import { systemClock } from '../../src/adapters/system.ts';
 import type { Store } from '../../src/ports/store/store.ts';
 import { createTestDatabase } from '../support/postgres-database.ts';
-import { row, turnOf } from '../support/turn-builder.ts';
+import { row, TENANT, turnOf } from '../support/turn-builder.ts';
 import { startWireTap, type WireMessage, type WireTap } from '../support/wire-tap.ts';
 import { claimRequest, start, startClaimed } from './acts.ts';
 import { MIGRATED } from './store-database.ts';
@@ -76,6 +76,18 @@ describe('a connection that breaks under a statement', () => {
     tap.cutAt('before', ({ kind }) => kind === 'bind');
     await expect(cut.ping()).rejects.toMatchObject({ name: 'StoreUnavailable', unknown: true });
     expect((await cut.ping()).schemaVersion).toBeGreaterThan(0);
+  });
+
+  it.each(['before', 'after'] as const)('%s a read was carried out: it is asked once more', async (cut) => {
+    const store = open();
+    const { instanceId } = await startClaimed(store);
+    const isRead = (message: WireMessage): boolean =>
+      message.kind === 'parse' && message.text.includes('instance_view');
+    tap.cutAt(cut, isRead);
+    expect(await store.getInstance(TENANT, instanceId)).toMatchObject({ id: instanceId });
+    tap.cutAt(cut, (message) => message.kind === 'parse' && message.text.includes('"block_outputs"'));
+    expect(await store.listOutputs(TENANT, instanceId, { node: true, retry: true })).toEqual([]);
+    expect(tap.connectionCount()).toBe(3);
   });
 
   it('before the server saw the commit: the same commit again applies', async () => {

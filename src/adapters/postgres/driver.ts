@@ -77,8 +77,8 @@ export function asTenant(tenantId: string | null): SqlStatement {
 }
 
 /**
- * Wraps a transport: counts round trips, repeats what the database itself undid (deadlock, serialization), and waits for
- * one that is about to answer.
+ * Wraps a transport: counts round trips, repeats what the database itself undid (deadlock, serialization) and reads whose
+ * answers were lost, and waits for a database that is about to answer.
  */
 export function createSqlDriver(transport: SqlTransport, options?: SqlDriverOptions): SqlDriver {
   let roundTrips = 0;
@@ -93,6 +93,7 @@ export function createSqlDriver(transport: SqlTransport, options?: SqlDriverOpti
         return (await onceConnected(() => sendOnce(statements), options)).at(-1) ?? [];
       } catch (error) {
         if (attempt < TRIES_MAX && wasUndone(error)) continue;
+        if (attempt === 1 && wasLost(error) && statements.every(onlyReads)) continue;
         throw statements.at(-1)?.text === PING ? error : await misfitOf(error, () => readVersion(transport));
       }
     }
@@ -139,6 +140,21 @@ async function onceConnected<T>(call: () => Promise<T>, options: SqlDriverOption
       clock.after(pauseMs, resume);
     });
   }
+}
+
+/** The connection broke, so nobody knows whether the statement was carried out. */
+function wasLost(error: unknown): boolean {
+  if (error instanceof SqlError) return UNKNOWN.test(error.code);
+  return error instanceof StoreUnavailable && error.unknown;
+}
+
+/**
+ * Sure of what it says yes to: a statement that begins as a read, has no word of a writing one, and calls none of the functions
+ * with a version in their names, which is how all that write are named. It may be asked again when its answer was lost.
+ */
+function onlyReads({ text }: SqlStatement): boolean {
+  if (text === AS_TENANT) return true;
+  return /^\s*(select|with)\b/i.test(text) && !/\b(insert|update|delete|merge)\b|_v\d+\(/i.test(text);
 }
 
 /** 40P01 deadlock, 40001 serialization: nothing was applied, the same bytes may be sent again. */
