@@ -1,7 +1,7 @@
 -- Facts from outside. Each function locks the instance, checks its state under the lock and writes (RULINGS A4, A12, A36).
 
 -- All or nothing: what must undo the whole call raises one of these, the adapter turns it into an answer.
---   SW001 known key, the message is the index;  SW003 nonce used;  SW005 sequence gone;  SW010 plan full, the message is the tenant;  SW002 is a defect of the caller.
+--   SW001 known key, the message is the index;  SW003 nonce used;  SW005 sequence gone;  SW010 plan full, SW013 too fast for the plan, the message is the tenant;  SW002 is a defect of the caller.
 -- Holds the sequences of these instances until the transaction ends: a deletion waits, and then sees the instances.
 CREATE FUNCTION stepwell.hold_sequences(p_instances jsonb) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
@@ -38,6 +38,8 @@ BEGIN
   END IF;
   IF p ? 'activeLimits' THEN
     PERFORM stepwell.hold_plans(p -> 'activeLimits');
+    -- Starts that had to wait here are counted by when they went on.
+    v_now := stepwell.sw_now();
   END IF;
   IF p ? 'nonce' THEN
     PERFORM stepwell.use_nonce(p -> 'nonce' ->> 'slug', p -> 'nonce' ->> 'nonce', v_tenant, v_now);
@@ -113,8 +115,9 @@ BEGIN
     PERFORM stepwell.meet_known_starts(p, v_inserted, v_tenant);
   END IF;
   IF v_lease IS NOT NULL AND NOT v_direct THEN
-    SELECT stepwell.take_leases(array_agg(i.id ORDER BY i.id), (v_lease ->> 'leaseToken')::uuid, v_lease ->> 'leaseOwner',
-      (v_lease ->> 'leaseMs')::bigint, v_now) INTO v_leased
+    -- What is new has made no claims that lead nowhere, so it frees no slot.
+    SELECT (stepwell.take_leases(array_agg(i.id ORDER BY i.id), (v_lease ->> 'leaseToken')::uuid, v_lease ->> 'leaseOwner',
+      (v_lease ->> 'leaseMs')::bigint, v_now)).ids INTO v_leased
     FROM stepwell.task_instances i WHERE i.id = ANY (v_inserted) AND i.due_at <= v_now
     HAVING count(*) > 0;
   END IF;

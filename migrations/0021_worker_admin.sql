@@ -303,30 +303,48 @@ BEGIN
   END LOOP;
 END $$;
 
--- After the instances of a start are there: SW010 with the tenant whose plan does not allow so many.
+-- After the instances of a start are there, with the tenant whose plan does not allow so many: SW010 active ones, SW013
+-- started ones within a second. Runs of children are not counted by the second.
 CREATE FUNCTION stepwell.check_plans(p_limits jsonb) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   r record;
   v_active bigint;
+  v_started bigint;
+  v_since timestamptz := stepwell.sw_now() - interval '1 second';
 BEGIN
-  FOR r IN SELECT l.v ->> 'tenantId' AS tenant, (l.v ->> 'maxActive')::bigint AS max_active
+  FOR r IN SELECT l.v ->> 'tenantId' AS tenant, (l.v ->> 'maxActive')::bigint AS max_active,
+      (l.v ->> 'startsPerSec')::bigint AS starts_per_sec
     FROM jsonb_array_elements(p_limits) AS l(v)
   LOOP
-    SELECT count(*) INTO v_active FROM (
-      -- Roots and children are in indexes of their own.
-      (SELECT 1 FROM stepwell.task_instances i
-        WHERE i.tenant_id = r.tenant AND i.state IN ('scheduled', 'running', 'waiting', 'paused')
-          AND i.parent_instance_id IS NULL
-        LIMIT r.max_active + 1)
-      UNION ALL
-      (SELECT 1 FROM stepwell.task_instances i
-        WHERE i.tenant_id = r.tenant AND i.state IN ('scheduled', 'running', 'waiting', 'paused')
-          AND i.parent_instance_id IS NOT NULL
-        LIMIT r.max_active + 1)
-    ) c;
-    IF v_active > r.max_active THEN
-      RAISE EXCEPTION '%', r.tenant USING ERRCODE = 'SW010';
+    IF r.max_active IS NOT NULL THEN
+      SELECT count(*) INTO v_active FROM (
+        -- Roots and children are in indexes of their own.
+        (SELECT 1 FROM stepwell.task_instances i
+          WHERE i.tenant_id = r.tenant AND i.state IN ('scheduled', 'running', 'waiting', 'paused')
+            AND i.parent_instance_id IS NULL
+          LIMIT r.max_active + 1)
+        UNION ALL
+        (SELECT 1 FROM stepwell.task_instances i
+          WHERE i.tenant_id = r.tenant AND i.state IN ('scheduled', 'running', 'waiting', 'paused')
+            AND i.parent_instance_id IS NOT NULL
+          LIMIT r.max_active + 1)
+      ) c;
+      IF v_active > r.max_active THEN
+        RAISE EXCEPTION '%', r.tenant USING ERRCODE = 'SW010';
+      END IF;
+    END IF;
+    IF r.starts_per_sec IS NOT NULL THEN
+      SELECT count(*) INTO v_started FROM (
+        SELECT 1 FROM stepwell.task_instances i
+        WHERE i.tenant_id = r.tenant AND i.parent_instance_id IS NULL
+          AND i.state IN ('scheduled', 'running', 'waiting', 'paused', 'completed', 'failed', 'cancelled')
+          AND i.created_at > v_since
+        LIMIT r.starts_per_sec + 1
+      ) c;
+      IF v_started > r.starts_per_sec THEN
+        RAISE EXCEPTION '%', r.tenant USING ERRCODE = 'SW013';
+      END IF;
     END IF;
   END LOOP;
 END $$;

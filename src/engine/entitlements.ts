@@ -34,21 +34,38 @@ export function checkPlans(deps: PlanDeps, inputs: readonly Asked[]): Refusal | 
   return null;
 }
 
-/** The part of a start that bounds active instances; empty when no plan does. */
+/** The part of a start that bounds active instances and those of a second; empty when no plan does. */
 export function activeLimits(
   deps: PlanDeps,
   instances: readonly { readonly tenantId: string }[],
 ): Pick<StartRequest, 'activeLimits'> {
   if (deps.limits.plans === undefined) return {};
   const limits = [...new Set(instances.map(({ tenantId }) => tenantId))].flatMap((tenantId) => {
-    const maxActive = planOf(deps.limits.plans, tenantId)?.max_active_instances ?? 0;
-    return maxActive === 0 ? [] : [{ tenantId, maxActive }];
+    const plan = planOf(deps.limits.plans, tenantId);
+    const bound = {
+      ...(plan === null || plan.max_active_instances === 0 ? {} : { maxActive: plan.max_active_instances }),
+      ...(plan === null || plan.max_starts_per_second === 0
+        ? {}
+        : { startsPerSec: plan.max_starts_per_second }),
+    };
+    return Object.keys(bound).length === 0 ? [] : [{ tenantId, ...bound }];
   });
   return limits.length === 0 ? {} : { activeLimits: limits };
 }
 
-/** The plan of a tenant allows no more active instances. */
-export function planFull(deps: PlanDeps, tenantId: string): Refused {
+/** The plan of a tenant allows no more active instances, or no more starts in this second. */
+export function planFull(
+  deps: PlanDeps,
+  { tenantId, status }: { readonly tenantId: string; readonly status: 'plan_full' | 'plan_rate' },
+): Refused {
+  if (status === 'plan_rate') {
+    const perSecond = planOf(deps.limits.plans, tenantId)?.max_starts_per_second ?? 0;
+    return refuse('rate_limited', startsAllowed(perSecond), {
+      code: 'plan_starts_per_second',
+      details: { limit: perSecond },
+      retryAfterSecs: 1,
+    });
+  }
   const limit = planOf(deps.limits.plans, tenantId)?.max_active_instances ?? 0;
   return refuse('rate_limited', `the plan allows ${limit} active instances`, {
     code: 'plan_active_instances',
@@ -57,7 +74,17 @@ export function planFull(deps: PlanDeps, tenantId: string): Refused {
   });
 }
 
-function checkSize({ max_batch_instances: limit }: TenantPlan, own: readonly Asked[]): Refused | null {
+const startsAllowed = (limit: number): string => `the plan allows ${limit} starts in a second`;
+
+function checkSize(
+  { max_batch_instances: limit, max_starts_per_second: perSecond }: TenantPlan,
+  own: readonly Asked[],
+): Refused | null {
+  if (perSecond !== 0 && own.length > perSecond) {
+    // Waiting would not help.
+    const details = { limit: perSecond };
+    return refuse('rate_limited', startsAllowed(perSecond), { code: 'plan_starts_per_second', details });
+  }
   if (limit === 0 || own.length <= limit) return null;
   return refuse('rate_limited', `the plan allows ${limit} instances in one request`, {
     code: 'plan_batch_instances',

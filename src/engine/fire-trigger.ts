@@ -77,7 +77,7 @@ export async function startFromTrigger(
   });
   if (answer.status === 'nonce_used') return ok('nonce_used');
   if (answer.status === 'no_sequence') return notFound('sequence', trigger.sequenceName);
-  if (answer.status === 'plan_full') return planFull(deps, answer.tenantId);
+  if (answer.status === 'plan_full' || answer.status === 'plan_rate') return planFull(deps, answer);
   const started = answer.status === 'ok' ? answer.started[0] : undefined;
   if (started === undefined) throw new Error(`the start of a trigger was answered with ${answer.status}`);
   return ok({ instanceId: started.id, slug: trigger.slug, sequenceName: trigger.sequenceName });

@@ -51,7 +51,7 @@ export async function startInstance(
   if (refusal !== null) return err(refusal);
   const answer = await startNow(deps, { instances: [newInstance(deps, input)], onKnownKey: 'first' });
   if (answer.status === 'no_sequence') return err(unknownTarget(asked.target));
-  if (answer.status === 'plan_full') return planFull(deps, answer.tenantId);
+  if (answer.status === 'plan_full' || answer.status === 'plan_rate') return planFull(deps, answer);
   const started = answer.status === 'ok' ? answer.started[0] : undefined;
   if (started === undefined) throw new Error(`a single start was answered with ${answer.status}`);
   return ok({ id: started.id, deduplicated: started.deduplicated, conflict: started.conflict });
@@ -86,7 +86,7 @@ export async function startBatch(
   });
   if (answer.status === 'known_key') return err(atIndex(answer.index, knownKey));
   if (answer.status === 'no_sequence') return refuse('not_found', 'a sequence of the batch was deleted');
-  if (answer.status === 'plan_full') return planFull(deps, answer.tenantId);
+  if (answer.status === 'plan_full' || answer.status === 'plan_rate') return planFull(deps, answer);
   return ok(scoped.length);
 }
 

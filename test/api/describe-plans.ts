@@ -45,6 +45,23 @@ export function describePlansOverHttp(backendName: BackendName): void {
       expect((await start(api, startBody(sequence))).status).toBe(201);
     });
 
+    it('bound starts within a second; a batch above that is never taken', async () => {
+      const api = await open({ [TENANT]: { max_starts_per_second: 2 } });
+      const sequence = await sequenceIn(api);
+      const body = startBody(sequence);
+      const never = await batch(api, [body, body, body]);
+      expect(never).toMatchObject({ status: 429, body: { code: 'plan_starts_per_second' } });
+      expect(never.headers.get('retry-after')).toBeNull();
+      expect((await batch(api, [body, body])).status).toBe(201);
+      const refused = await start(api, body);
+      expect(refused).toMatchObject({
+        status: 429,
+        body: { code: 'plan_starts_per_second', details: { limit: 2 } },
+      });
+      expect(refused.headers.get('retry-after')).toBe('1');
+      expect(await count(api)).toBe(2);
+    });
+
     it('bound the size of a batch, the context and the namespaces, in this order', async () => {
       const plan = { max_batch_instances: 2, max_context_bytes: 100, allowed_namespaces: ['fulfilment'] };
       const api = await open({ [TENANT]: { ...plan, max_active_instances: 1 } });

@@ -135,6 +135,20 @@ describe('starts of a tenant with a plan in two sessions', () => {
     expect(await pending).toEqual({ status: 'plan_full', tenantId });
   });
 
+  it('the last start of a second goes to one of two that come at once', async () => {
+    const [first, second] = [await sessions.open(), await sessions.open()];
+    const tenantId = `tenant-${nextId()}`;
+    const activeLimits = [{ tenantId, startsPerSec: 1 }];
+    const startOne = (session: Session) =>
+      session.store.start({ instances: [newInstance({ tenantId })], onKnownKey: 'first', activeLimits });
+    await first.begin();
+    expect(await startOne(first)).toMatchObject({ status: 'ok' });
+    const pending = startOne(second);
+    await second.untilBlocked();
+    await first.commit();
+    expect(await pending).toEqual({ status: 'plan_rate', tenantId });
+  });
+
   it('a start that is undone gives its place to the one that waits', async () => {
     const [first, second] = [await sessions.open(), await sessions.open()];
     const tenantId = `tenant-${nextId()}`;

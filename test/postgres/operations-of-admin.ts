@@ -57,6 +57,14 @@ export function operationsOfAdmin(
         await store.finishWebhook({ ...attempt, errorClass: 'http_status', errorExcerpt: null });
       },
     ],
+    [
+      'a deployment of a sequence',
+      () =>
+        store.publishDeployed({
+          ...{ tenantId: TENANT, namespace: 'default', name: 'deployed' },
+          ...{ sequence: null, newestSeen: null, contentHash: 'a', deployedAt: null },
+        }),
+    ],
     ['the parked webhooks', () => store.listWebhookOutbox(null, 'parked', 10)],
     ['the parked webhooks of a tenant', () => store.listWebhookOutbox(TENANT, 'parked', 10)],
     ['the latest deliveries', () => store.listWebhookDeliveries({ ...anything, tenantId: null, limit: 10 })],
@@ -97,7 +105,7 @@ export function operationsOfAdmin(
         store.start({
           instances: [newInstance({ tenantId: 'planned' })],
           onKnownKey: 'first',
-          activeLimits: [{ tenantId: 'planned', maxActive: 10 }],
+          activeLimits: [{ tenantId: 'planned', maxActive: 10, startsPerSec: 100 }],
         }),
     ],
   ];

@@ -39,6 +39,29 @@ export function describePlans(makeStore: MakeStore): void {
     expect(await startAll(world, [newInstance()], 2)).toMatchObject({ status: 'ok' });
   });
 
+  it('as many instances may be started within a second as the plan says, all of a start or none', async () => {
+    const startsPerSec = 3;
+    const starts = (...instances: readonly NewInstance[]) =>
+      world.store.start({
+        instances,
+        onKnownKey: 'first',
+        activeLimits: [{ tenantId: TENANT, startsPerSec }],
+      });
+    const tooFast = { status: 'plan_rate', tenantId: TENANT };
+    await world.start({ tenantId: 'dunes' });
+    const [one, two] = [newInstance(), newInstance({ idempotencyKey: 'k' })];
+    expect(await starts(newInstance(), newInstance({ dryRun: true }))).toMatchObject({ status: 'ok' });
+    expect(await starts(one, two)).toEqual(tooFast);
+    expect(await world.store.getInstance(null, one.id)).toBeNull();
+    expect(await starts(two)).toMatchObject({ status: 'ok' });
+    expect(await starts(one)).toEqual(tooFast);
+    expect(await starts(newInstance({ idempotencyKey: 'k' }))).toMatchObject({ status: 'ok' });
+    await world.advance(999);
+    expect(await starts(one)).toEqual(tooFast);
+    await world.advance(1);
+    expect(await starts(one, newInstance(), newInstance())).toMatchObject({ status: 'ok' });
+  });
+
   it('a repeated start is answered as the first one, however full the plan is', async () => {
     const first = newInstance({ idempotencyKey: 'k' });
     await startAll(world, [first], 1);

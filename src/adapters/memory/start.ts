@@ -48,22 +48,25 @@ export class KnownKey extends Error {
   }
 }
 
-/** Thrown as `KnownKey` is: the plan of a tenant does not allow so many active instances. */
+/** Thrown as `KnownKey` is: the plan of a tenant does not allow so many active instances, or so many in a second. */
 export class FullPlan extends Error {
   readonly tenantId: string;
-  constructor(tenantId: string) {
+  readonly status: 'plan_full' | 'plan_rate';
+  constructor(tenantId: string, status: 'plan_full' | 'plan_rate') {
     super('The plan is full.');
     this.tenantId = tenantId;
+    this.status = status;
   }
 }
 
 function checkPlans(tx: Tx, { activeLimits = [] }: StartRequest, started: readonly Started[]): void {
   if (started.every(({ deduplicated }) => deduplicated)) return;
-  for (const { tenantId, maxActive } of activeLimits) {
-    const active = tx.db.instances
-      .values()
-      .filter((row) => row.tenantId === tenantId && !isTerminal(row.state));
-    if (active.length > maxActive) throw new FullPlan(tenantId);
+  for (const { tenantId, maxActive, startsPerSec } of activeLimits) {
+    const own = tx.db.instances.values().filter((row) => row.tenantId === tenantId);
+    const active = own.filter(({ state }) => !isTerminal(state));
+    if (maxActive !== undefined && active.length > maxActive) throw new FullPlan(tenantId, 'plan_full');
+    const recent = own.filter(({ parent, createdAt }) => parent === null && createdAt > tx.t - 1_000);
+    if (startsPerSec !== undefined && recent.length > startsPerSec) throw new FullPlan(tenantId, 'plan_rate');
   }
 }
 

@@ -130,7 +130,7 @@ function acceptPart(run: Run): AcceptStore {
         return await run((tx) => start(tx, request));
       } catch (error) {
         if (error instanceof KnownKey) return { status: 'known_key', index: error.index };
-        if (error instanceof FullPlan) return { status: 'plan_full', tenantId: error.tenantId };
+        if (error instanceof FullPlan) return { status: error.status, tenantId: error.tenantId };
         throw error;
       }
     },

@@ -24,6 +24,7 @@ const KNOWN_KEY = 'SW001';
 const NONCE_USED = 'SW003';
 export const NO_SEQUENCE = 'SW005';
 const PLAN_FULL = 'SW010';
+const PLAN_RATE = 'SW013';
 
 type FactStore = Pick<AcceptStore, 'start' | 'signal' | 'patchContext' | 'removeExpired'>;
 
@@ -71,6 +72,7 @@ async function start(driver: SqlDriver, request: StartRequest): Promise<StartAns
       [NONCE_USED]: () => ({ status: 'nonce_used' }),
       [NO_SEQUENCE]: () => ({ status: 'no_sequence' }),
       [PLAN_FULL]: ({ message }) => ({ status: 'plan_full', tenantId: message }),
+      [PLAN_RATE]: ({ message }) => ({ status: 'plan_rate', tenantId: message }),
     },
   );
 }

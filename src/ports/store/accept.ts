@@ -70,8 +70,8 @@ export interface StartRequest {
    * is ever left without its definition ([VER-5]).
    */
   readonly requireSequence?: true;
-  /** Most instances of these tenants that may be active once the start is stored; a repeat is not counted. */
-  readonly activeLimits?: readonly { readonly tenantId: string; readonly maxActive: number }[];
+  /** What the plans of these tenants allow once the start is stored; a repeat is not counted. */
+  readonly activeLimits?: readonly StartBound[];
   /** Of a webhook: remembered 7 days per trigger; a repeat answers the first instance (RULINGS B21). */
   readonly delivery?: { readonly slug: string; readonly deliveryId: string };
   /** Single use within 360 s per trigger; a repeat is refused. */
@@ -79,11 +79,19 @@ export interface StartRequest {
   readonly lease?: { readonly leaseToken: string; readonly leaseOwner: string; readonly leaseMs: number };
 }
 
+export interface StartBound {
+  readonly tenantId: string;
+  /** Most instances that may be active; absent: any number. */
+  readonly maxActive?: number;
+  /** Most instances without parent that may have been created within a second; absent: any number. */
+  readonly startsPerSec?: number;
+}
+
 export type StartAnswer =
   | { readonly status: 'ok'; readonly now: number; readonly started: readonly Started[] }
   | { readonly status: 'known_key'; readonly index: number }
   | { readonly status: 'nonce_used' }
-  | { readonly status: 'plan_full'; readonly tenantId: string }
+  | { readonly status: 'plan_full' | 'plan_rate'; readonly tenantId: string }
   | { readonly status: 'no_sequence' };
 
 export interface Started {
