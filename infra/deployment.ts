@@ -88,7 +88,10 @@ function digestOf(
 /** Where the functions are not the owner of the schema, their login is let in by the migrations. Its name is no secret. */
 function loginOf({ database }: StepwellArgs): Readonly<Record<string, $util.Input<string>>> {
   if (database?.ownerUrl === undefined) return {};
-  const login = $util.output(database.url).apply((url) => decodeURIComponent(new URL(url).username));
+  // What is no address is refused by the functions, without being shown.
+  const login = $util
+    .output(database.url)
+    .apply((url) => (URL.canParse(url) ? decodeURIComponent(new URL(url).username) : ''));
   return { STEPWELL_LOGIN: $util.unsecret(login) };
 }
 

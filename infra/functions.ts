@@ -1,3 +1,4 @@
+import { DEAD_LETTER_FUNCTIONS_MAX } from './connections.ts';
 import type { Deployment } from './deployment.ts';
 import { baseFunction, ofLambdaOnly, type Parts, TIME_LIMIT_SECONDS } from './parts.ts';
 import { turnFunctionsMax } from './capacity.ts';
@@ -25,7 +26,6 @@ type Subscriber = ReturnType<sst.aws.Queue['subscribe']>;
 
 /** The instances of one batch are worked at side by side and share their commits; what is not begun in time is given back. */
 const BATCH = { size: 10, partialResponses: true } as const;
-const DEAD_LETTER_FUNCTIONS_MAX = 2;
 /** The API ends a stream after a minute; clients resume. */
 const STREAM_LIMIT_SECONDS = 75;
 
@@ -136,6 +136,8 @@ function serving(
   return {
     ...baseFunction(parts),
     environment: {
+      ...args.environment,
+      // What the component knows better than anybody.
       STEPWELL_DATABASE_URL: databaseUrl,
       STEPWELL_QUEUE_URL: queues.turns.url,
       STEPWELL_INVOCATION_SECS: String(TIME_LIMIT_SECONDS),
@@ -144,7 +146,6 @@ function serving(
       ...(args.encryptionKey === undefined ? {} : { STEPWELL_ENCRYPTION_KEY: args.encryptionKey }),
       ...secrets,
       ...own.environment,
-      ...args.environment,
     },
     permissions: [
       { actions: ['sqs:SendMessage'], resources: [queues.turns.arn] },

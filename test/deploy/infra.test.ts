@@ -27,7 +27,8 @@ const linked = (url: string) =>
   })]`;
 const CHANGES = {
   'a variable': "environment: { GREETING: 'one' }",
-  'the value of a variable': "environment: { GREETING: 'two' }",
+  'the value of a variable':
+    "environment: { GREETING: 'two', STEPWELL_INVOCATION_SECS: '300', STEPWELL_API_KEY: 'mine' }",
   'the tenant': "tenant: 'other'",
   'a linked resource': linked('https://one.example.com'),
   'what a linked resource says': linked('https://two.example.com'),
@@ -101,6 +102,18 @@ describe('migrations and publishing', () => {
     );
     expect(new Set(digests).size).toBe(digests.length);
     expect(triggersOf(stages.test, 'Migration')).toEqual(triggersOf(stages.production, 'Migration'));
+  });
+});
+
+describe('variables of the user', () => {
+  it('are told to all functions, and change nothing that the component sets', () => {
+    for (const name of [...SERVING, 'Deploy'] as const) {
+      const { variables } = functionOf(after('the value of a variable'), name).environment;
+      expect(variables['GREETING']).toBe('two');
+      if (name !== 'Deploy') expect(variables['STEPWELL_INVOCATION_SECS']).toBe('60');
+    }
+    const api = functionOf(after('the value of a variable'), 'Api').environment.variables;
+    expect(api['STEPWELL_API_KEY']).toBe('root-key');
   });
 });
 
