@@ -40,4 +40,9 @@ export interface StepwellDatabase {
   readonly ownerUrl?: $util.Input<string>;
   /** How functions reach it. Default: by HTTP under neon.tech, else by TCP. */
   readonly driver?: 'neon' | 'pg';
+  /**
+   * What the database, or the pooler before it, takes: a stage that could open more is refused. Needs `stage.reserved`.
+   * Default: nobody looks. By HTTP no connections are held.
+   */
+  readonly maxConnections?: number;
 }

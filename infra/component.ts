@@ -1,5 +1,6 @@
 import { createAlarms } from './alarms.ts';
 import type { StepwellArgs, StepwellDatabase } from './args.ts';
+import { checkConnections } from './connections.ts';
 import { createDeployment } from './deployment.ts';
 import { writeEntries } from './entries.ts';
 import { allowLoops, createFunctions, type Functions, lambdasOf } from './functions.ts';
@@ -37,6 +38,8 @@ export class Stepwell extends $util.ComponentResource {
       stage: { ...stageSettings($app.stage), ...args.stage },
       opts: { parent: this },
     };
+    const maxConnections = args.database?.maxConnections;
+    if (maxConnections !== undefined) checkConnections(maxConnections, parts.stage);
     const { url: databaseUrl, ownerUrl = databaseUrl } = args.database ?? databaseSecret(name);
     const apiKey = args.apiKey ?? new sst.Secret(`${name}ApiKey`).value;
     const queues = createQueues(parts);

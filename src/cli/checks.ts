@@ -83,7 +83,7 @@ async function checkServer(url: string, settings: Settings, shown: string): Prom
     };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const next = 'Check host, port, user and password in STEPWELL_DATABASE_URL, and that the server runs.';
+    const next = 'docs/databases.md describes addresses, certificates, poolers and logins.';
     return { name, state: 'wrong', detail: `${shown} does not answer: ${reason}`, next };
   } finally {
     await store.close();

@@ -97,8 +97,8 @@ export async function migrateServer(
     return err({
       message: `${describeDatabase(settings.databaseUrl)} cannot be migrated: ${textOf(error)}`,
       next:
-        'Check host, port, user and password in STEPWELL_DATABASE_URL, and that the server runs.\n' +
-        'The user needs the right to create a schema and, once, the roles stepwell_engine and stepwell_app.',
+        'The user needs the right to create a schema and, once, the roles stepwell_engine and stepwell_app.\n' +
+        'docs/databases.md describes addresses, certificates, poolers and logins.',
     });
   }
 }

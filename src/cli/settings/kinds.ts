@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { EXPECTED_ADDRESS } from '../../adapters/postgres/connection/address.ts';
 import { parseDatabaseUrl } from './database-target.ts';
 
 /**
@@ -48,7 +49,7 @@ export function listenAddress() {
 
 /** `postgres://…`, `pglite:<folder>` or `pglite:memory`. */
 export function databaseUrl() {
-  const expected = 'postgres://user:password@host/database, pglite:<folder> or pglite:memory';
+  const expected = `${EXPECTED_ADDRESS}, pglite:<folder> or pglite:memory`;
   return z
     .preprocess(trimmed, z.string({ error: expected }))
     .transform((value, context) => parseDatabaseUrl(value) ?? refuse(context, expected));

@@ -1,6 +1,6 @@
 /** What somebody who gave another text should have given. */
 export const EXPECTED_ADDRESS =
-  'postgres://user:password@host/database, special characters of the password as %XX';
+  'postgres://user:password@host/database (special characters of the password as %XX)';
 
 /**
  * Reads `postgres://…` or `postgresql://…`; null for anything else, so that no library is ever handed a text that it would
