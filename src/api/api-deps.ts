@@ -5,7 +5,6 @@ import type { KeyRing } from '../engine/api-keys/key-ring.ts';
 import type { CallRate } from '../engine/call-rate.ts';
 import type { Refusal } from '../engine/refusal.ts';
 import type { AnswerLimit } from './answer-limit.ts';
-import type { createReadiness } from './readiness.ts';
 import type { UseCaseDeps } from '../engine/use-case.ts';
 
 /** All that the API needs. Nothing here is made by the API itself, so that every host can bring its own. */
@@ -47,8 +46,8 @@ export interface ApiContext extends ApiDeps {
   readonly strangers: CallRate;
   /** Names of triggers that this process has found. */
   readonly knownSlugs: Set<string>;
-  /** What the database says about whether this process should get traffic. */
-  readonly readiness: ReturnType<typeof createReadiness>;
+  /** Why this process should get no traffic on account of what the database says; null: it should. */
+  readonly readiness: () => Promise<'database_unreachable' | 'migrations_pending' | 'draining' | null>;
   /** The OpenAPI document of all routes. */
   readonly openApi: () => Promise<JsonObject>;
 }

@@ -3,7 +3,7 @@ import { SqlError } from './sql-error.ts';
 import { SCHEMA_VERSION } from './schema-version.generated.ts';
 
 /** What the database is, or lets us do, does not fit this build. Nothing was carried out; the message says what to do next. */
-export class Misfit extends StoreUnavailable {
+class Misfit extends StoreUnavailable {
   /** SQLSTATE. */
   readonly code: string;
   constructor(message: string, code: string) {

@@ -28,7 +28,7 @@ function isDecodable(text: string): boolean {
 }
 
 /** The host that is connected to; a path for a socket of this machine. */
-export function hostOf(url: URL): string {
+function hostOf(url: URL): string {
   return url.searchParams.get('host') ?? decodeURIComponent(url.hostname).replace(/^\[(.+)\]$/, '$1');
 }
 
