@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { defineCommand, runMain } from 'citty';
+import { endOnSignals } from './end-on-signals.ts';
 import { packageFacts } from './package-facts.ts';
 import { showUsage } from './usage.ts';
 
@@ -32,6 +33,8 @@ const main = defineCommand({
     template: () => import('./commands/template.ts').then((module) => module.default),
   },
 });
+
+endOnSignals(process.pid);
 
 // A reader that has seen enough (`stepwell tree … | head`) is no fault of ours.
 for (const stream of [process.stdout, process.stderr]) {
