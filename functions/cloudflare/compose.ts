@@ -20,6 +20,7 @@ import { engineSettings, registryOf } from '../engine-settings.ts';
 import { sealOf } from '../seal-of.ts';
 import { readWorkerSettings, type WorkerSettings } from '../settings.ts';
 import type { WorkerEnv } from './platform.ts';
+import { refusedDrafts } from '../../src/engine/publish-drafts.ts';
 import { draftsOf, handlersOf, type Project } from '../project.ts';
 import { createWorkerLog } from './worker-log.ts';
 
@@ -63,23 +64,43 @@ export type OpenInvocation = (env: WorkerEnv) => Invocation;
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 const NO_GUARD: WakeGuard = { keep: () => Promise.resolve(true) };
 
-/** The composition root of the Worker. Nothing is read or made before the first event: no isolate may do so earlier. */
+/**
+ * The composition root of the Worker. Nothing but the project is read before the first event: no isolate may do so earlier. Throws
+ * when the project is none, and so fails the upload: the platform runs what stands outside of events before it takes a version.
+ */
 export function createWorkerHost(project: Project): OpenInvocation {
+  const brought = broughtBy(project);
   let isolate: Isolate | null = null;
   return (env) => {
-    isolate ??= openIsolate(project, env);
+    isolate ??= openIsolate(brought, env);
     return openInvocation(isolate, env);
   };
 }
 
-function openIsolate(project: Project, env: WorkerEnv): Isolate {
+/** What a project brings, as the engine takes it. */
+interface Brought extends Pick<Publishing, 'tenantId' | 'drafts'> {
+  readonly handlers: ReturnType<typeof handlersOf>;
+}
+
+function broughtBy(project: Project): Brought {
+  const tenantId = project.tenant ?? 'default';
+  const drafts = draftsOf(project);
+  const refused = refusedDrafts({ clock: systemClock }, tenantId, drafts);
+  if (refused.length > 0) {
+    const problems = refused.map(({ name, problem }) => `${name}: ${problem}`);
+    throw new Error(`sequences cannot be published: ${problems.join('; ')}`);
+  }
+  return { tenantId, drafts, handlers: handlersOf(project) };
+}
+
+function openIsolate(brought: Brought, env: WorkerEnv): Isolate {
   const settings = readWorkerSettings(env);
   const effects = createFetchClient({
     clock: systemClock,
     userAgent: `stepwell/${version}`,
     allowInternal: settings.STEPWELL_ALLOW_INTERNAL_URLS ?? false,
   });
-  const handlers = registryOf(settings, effects, handlersOf(project));
+  const handlers = registryOf(settings, effects, brought.handlers);
   const buildId = settings.STEPWELL_BUILD_ID ?? buildIdOf(handlers.names, version);
   const connectionString = settings.STEPWELL_DATABASE_URL;
   const parts = {
@@ -103,22 +124,21 @@ function openIsolate(project: Project, env: WorkerEnv): Isolate {
     engineSettings: forEngine,
     memory: createEngineMemory(parts, forEngine.node),
     guardMemory: { keptUntilMs: 0 },
-    publishing: publishingOf(project, env),
+    publishing: publishingOf(brought, env),
     version,
     app: null,
   };
 }
 
 /** Throws when there is something to publish and no way to know which of two versions of the Worker is the later one. */
-function publishingOf(project: Project, env: WorkerEnv): Publishing {
-  const drafts = draftsOf(project);
+function publishingOf({ tenantId, drafts }: Brought, env: WorkerEnv): Publishing {
   const deployedAt = Date.parse(env.STEPWELL_VERSION?.timestamp ?? '');
   if (drafts.length > 0 && Number.isNaN(deployedAt)) {
     throw new Error(
       'bind the metadata of the version: "version_metadata": { "binding": "STEPWELL_VERSION" }',
     );
   }
-  return { tenantId: project.tenant ?? 'default', drafts, deployedAt, isDone: drafts.length === 0 };
+  return { tenantId, drafts, deployedAt, isDone: drafts.length === 0 };
 }
 
 function openInvocation(isolate: Isolate, env: WorkerEnv): Invocation {

@@ -13,8 +13,8 @@ export interface PublishDraftsDeps {
 }
 
 /**
- * What became of one draft. `known`: nothing is to be done, because its content is the newest version, or the deployment
- * before brought the same. `superseded`: a later deployment has published under this name.
+ * What became of one draft. `known`: nothing is to be done, because its content is the newest version and not deprecated,
+ * or the deployment before brought the same. `superseded`: a later deployment has published under this name.
  */
 export type DraftOutcome =
   | { readonly name: string; readonly outcome: 'published'; readonly version: number }
@@ -30,7 +30,7 @@ const LOOKS_MAX = 20;
 
 /**
  * Publishes what a deployment brings along (docs/decisions/0019): its content becomes the newest version of each name,
- * also when an earlier version had the same content, unless the newest has it or the deployment before brought the same.
+ * also when an earlier version had the same content, unless the newest has it and is not deprecated, or the deployment before brought the same.
  * Any number of processes may do so at once. A draft that names its version keeps that and no order. Rejects only when the
  * database does not answer.
  *
@@ -138,7 +138,9 @@ async function publishNewest(
     const newest = await store.findSequence({ ...name, version: 'newest' });
     const newestSeen = newest?.version ?? null;
     const version = (newestSeen ?? 0) + 1;
-    const sequence = hasContent(newest, contentHash) ? null : newSequence({ ...draft, version });
+    // One that was deprecated since is not what the name means.
+    const isThere = newest?.deprecated === false && hasContent(newest, contentHash);
+    const sequence = isThere ? null : newSequence({ ...draft, version });
     const answer = await store.publishDeployed({ ...name, sequence, newestSeen, contentHash, deployedAt });
     switch (answer) {
       case 'published':

@@ -124,10 +124,11 @@ describe('what was done by hand between two deployments', () => {
     expect(await newest()).toBeUndefined();
   });
 
-  it('stays with the first deployment that brings the content of a version which was deprecated', async () => {
-    await store.insertSequence({ ...(await sequenceOf(1, 'bad')), deprecated: true });
-    expect(await outcomes(publish(draft('bad')))).toBe('known');
-    expect(await newest()).toBeUndefined();
+  it('gives way when the second brings what was published and deprecated by hand', async () => {
+    await publish(draft('first'));
+    await store.insertSequence({ ...(await sequenceOf(2, 'second')), deprecated: true });
+    expect(await publish(draft('second'))).toEqual([{ name: 'trip', outcome: 'published', version: 3 }]);
+    expect(await newest()).toBe(3);
   });
 
   it('gives way when the second brings another content, above all versions that were deprecated', async () => {

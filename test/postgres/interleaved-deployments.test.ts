@@ -99,7 +99,8 @@ describe('deployments in two sessions', () => {
     const { deploy, handlers } = scene();
     const [first] = opened;
     const outcomes = await Promise.all(opened.map(({ store }) => deploy(store, 5, 'new')));
-    expect(outcomes.toSorted()).toEqual([...Array(5).fill('known'), 'published']);
+    expect(outcomes.filter((outcome) => outcome === 'published')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'known')).toHaveLength(5);
     expect(first === undefined ? [] : await handlers(first.store)).toEqual(['new']);
     expect(await sessions.deadlockCount()).toBe(0);
   });

@@ -71,8 +71,11 @@ export function unhurried(activity: Activity, leastMs: number): Activity {
   return {
     ...activity,
     follow(topic) {
-      const { next, close } = activity.follow(topic);
-      return { next: (withinMs) => next(Math.max(withinMs, leastMs)), close };
+      const follower = activity.follow(topic);
+      return {
+        next: (withinMs) => follower.next(Math.max(withinMs, leastMs)),
+        close: () => follower.close(),
+      };
     },
   };
 }

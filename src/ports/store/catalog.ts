@@ -59,7 +59,7 @@ export interface NewSequence extends SequenceName {
 
 /** What a deployment brings under one name (docs/decisions/0019). */
 export interface DeployedSequence extends SequenceName {
-  /** The next version; null: the newest has this content, and only the deployment is noted. */
+  /** The next version; null: the name means this content already, and only the deployment is noted. */
   readonly sequence: NewSequence | null;
   /** Number of the newest version, with which the content was compared; null: there was none. */
   readonly newestSeen: number | null;
@@ -70,7 +70,7 @@ export interface DeployedSequence extends SequenceName {
 }
 
 /**
- * `known`: this deployment was noted before, or brings what the one before it brought, or what the newest version holds.
+ * `known`: this deployment was noted before, or brings what the one before it brought, or what the name means already.
  * `superseded`: a later deployment was noted. `moved`: the newest version is another one than was seen; look again.
  * `id_exists`: the id is taken by a version. The last three change nothing.
  */

@@ -33,6 +33,30 @@ describe('a project for Cloudflare', () => {
     expect(() => draftsOf({ sequences: { trip, incomplete } })).toThrow('the export incomplete of the given');
   });
 
+  it('is looked at before the first event, so that an upload of what is none fails', () => {
+    const incomplete = { blocks: trip.blocks };
+    expect(() => createCloudflareWorker({ sequences: { trip, incomplete } })).toThrow(
+      'the export incomplete',
+    );
+    const broken = { name: 'broken', blocks: [{ type: 'step', id: 'a' }] };
+    expect(() => createCloudflareWorker({ sequences: { broken } })).toThrow(/broken: blocks\[0\].*handler/);
+    expect(() => createCloudflareWorker({ handlers: { limit: 3 } })).toThrow('exports no handler');
+  });
+
+  it('needs to know when it was uploaded where it brings sequences', () => {
+    const env = {
+      STEPWELL_DATABASE_URL: 'postgres://app:secret@ep-still-lake-1.eu-central-1.aws.neon.tech/stepwell',
+      STEPWELL_INSECURE: '1',
+      STEPWELL_TURNS: { sendBatch: () => Promise.resolve() },
+    };
+    const request = new Request('https://stepwell.example.com/health/live');
+    const fetched = () =>
+      createCloudflareWorker({ sequences: [trip] }).worker.fetch(request, env, {
+        waitUntil: () => undefined,
+      });
+    expect(fetched).toThrow('"version_metadata": { "binding": "STEPWELL_VERSION" }');
+  });
+
   it('may bring its sequences by file, which is named when something is wrong with it', () => {
     const sequenceFiles = { 'sequences/trip.ts': { trip }, 'sequences/hike.json': { ...trip, name: 'hike' } };
     expect(draftsOf({ sequenceFiles }).map(({ name }) => name)).toEqual(['trip', 'hike']);
