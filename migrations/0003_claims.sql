@@ -197,11 +197,14 @@ BEGIN
   WHERE i.id = p_instance AND (i.tenant_id = p_tenant) IS TRUE;
 END $$;
 
--- More than 20 claims in a row without a committed change: the run is paused instead (RULINGS B7).
-CREATE FUNCTION stepwell.pause_without_progress(p_ids uuid[], p_now timestamptz) RETURNS void
+-- More than 20 claims in a row without a committed change: the run is paused instead (RULINGS B7). Answers the instances that
+-- got a slot which that has freed, each with its tenant; null for none.
+CREATE FUNCTION stepwell.pause_without_progress(p_ids uuid[], p_now timestamptz) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   r record;
+  v_next uuid;
+  v_given jsonb;
 BEGIN
   FOR r IN SELECT i.id, i.tenant_id, i.state, i.concurrency_key FROM stepwell.task_instances i WHERE i.id = ANY (p_ids) LOOP
     IF stepwell.is_terminal(r.state) THEN
@@ -217,18 +220,26 @@ BEGIN
       VALUES (r.tenant_id, r.id, stepwell.uuid_v7(p_now), 'state_transition', r.state, 'paused', p_now);
     END IF;
     IF r.state = 'running' AND r.concurrency_key IS NOT NULL THEN
-      PERFORM stepwell.release_slot(r.tenant_id, r.concurrency_key, p_now);
+      v_next := stepwell.release_slot(r.tenant_id, r.concurrency_key, p_now);
+      IF v_next IS NOT NULL THEN
+        v_given := coalesce(v_given, '[]') || jsonb_build_object('tenantId', r.tenant_id, 'instanceId', v_next);
+      END IF;
     END IF;
   END LOOP;
+  RETURN v_given;
 END $$;
+
+-- What a claim took, and who got a slot that it has freed.
+CREATE TYPE stepwell.leases_taken AS (ids uuid[], given jsonb);
 
 -- Takes the lease of instances that the caller has locked. Answers those it took: one that makes no progress is paused
 -- instead; one without a free slot is put off by one to two seconds, unless a new fact waits for it.
 CREATE FUNCTION stepwell.take_leases(
   p_ids uuid[], p_token uuid, p_owner text, p_lease_ms bigint, p_now timestamptz
-) RETURNS uuid[]
+) RETURNS stepwell.leases_taken
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
+  v_given jsonb;
   v_idle uuid[];
   v_keyed boolean;
   v_denied uuid[];
@@ -238,7 +249,7 @@ BEGIN
   INTO v_idle, v_keyed
   FROM stepwell.task_instances i WHERE i.id = ANY (p_ids);
   IF v_idle IS NOT NULL THEN
-    PERFORM stepwell.pause_without_progress(v_idle, p_now);
+    v_given := stepwell.pause_without_progress(v_idle, p_now);
     p_ids := ARRAY(
       SELECT u.id FROM unnest(p_ids) WITH ORDINALITY AS u(id, position)
       WHERE NOT (u.id = ANY (v_idle)) ORDER BY u.position);
@@ -282,7 +293,7 @@ BEGIN
   )
   SELECT array_agg(u.id ORDER BY u.position) INTO v_taken
   FROM unnest(p_ids) WITH ORDINALITY AS u(id, position) JOIN taken ON taken.id = u.id;
-  RETURN coalesce(v_taken, '{}');
+  RETURN ROW(coalesce(v_taken, '{}'), v_given)::stepwell.leases_taken;
 END $$;
 
 -- A lease that was taken for a single instance: losing it speaks against this instance (RULINGS A18).
@@ -393,6 +404,8 @@ DECLARE
   v_ids uuid[];
   v_new uuid[];
   v_taken uuid[] := stepwell.held_by(p_token, v_now);
+  v_leases stepwell.leases_taken;
+  v_given jsonb;
   v_tenants text[];
   v_priority integer;
   -- Rounds that took nothing, such as those that only met full keys.
@@ -413,7 +426,9 @@ BEGIN
     IF cardinality(v_taken) = 0 THEN
       v_ids := stepwell.lock_suspect(v_priority, v_now);
       IF v_ids IS NOT NULL THEN
-        v_taken := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
+        v_leases := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
+        v_taken := v_leases.ids;
+        v_given := coalesce(v_given || v_leases.given, v_given, v_leases.given);
         EXIT WHEN cardinality(v_taken) > 0;
       END IF;
     END IF;
@@ -424,7 +439,9 @@ BEGIN
         ceil((p_limit - cardinality(v_taken))::numeric / cardinality(v_tenants))::integer,
         p_per_tenant, v_taken, p_limit - cardinality(v_taken), v_now);
       EXIT WHEN v_ids IS NULL;
-      v_new := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
+      v_leases := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
+      v_new := v_leases.ids;
+      v_given := coalesce(v_given || v_leases.given, v_given, v_leases.given);
       v_taken := v_taken || v_new;
       IF cardinality(v_new) < cardinality(v_ids) THEN
         PERFORM stepwell.put_off_waiters(v_ids, v_now);
@@ -436,7 +453,7 @@ BEGIN
     EXIT WHEN cardinality(v_taken) >= p_limit OR v_vain >= 16;
   END LOOP;
   PERFORM stepwell.mark_alone(v_taken);
-  RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
+  RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now), 'given', v_given);
 END $$;
 
 -- True when a handler of this instance may be at work: a leaf that was dispatched and
@@ -480,6 +497,7 @@ DECLARE
   v_ids uuid[];
   v_alone uuid[];
   v_taken uuid[] := stepwell.held_by(p_token, v_now);
+  v_leases stepwell.leases_taken;
 BEGIN
   IF v_taken IS NOT NULL THEN
     RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
@@ -519,9 +537,10 @@ BEGIN
       WHERE v_alone IS NULL OR NOT (u.id = ANY (v_alone)) ORDER BY u.position)
   END;
   PERFORM stepwell.count_take_over(v_ids);
-  v_taken := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
-  PERFORM stepwell.mark_alone(v_taken);
-  RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
+  v_leases := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
+  PERFORM stepwell.mark_alone(v_leases.ids);
+  RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_leases.ids, v_now),
+    'given', v_leases.given);
 END $$;
 
 -- The named claim of a hint or an operator. It waits for a locked row up to the lock timeout (RULINGS A28).
@@ -534,6 +553,7 @@ DECLARE
   r record;
   v_now timestamptz;
   v_taken uuid[];
+  v_leases stepwell.leases_taken;
   v_status text;
 BEGIN
   SELECT i.id, i.state, i.due_at, i.lease_until, i.lease_token, i.wake_seq, i.hooks_pending IS NOT NULL AS hooks INTO r
@@ -573,9 +593,10 @@ BEGIN
     WHERE i.id = r.id;
     v_taken := ARRAY[r.id];
   ELSE
-    v_taken := stepwell.take_leases(ARRAY[r.id], p_token, p_owner, p_lease_ms, v_now);
+    v_leases := stepwell.take_leases(ARRAY[r.id], p_token, p_owner, p_lease_ms, v_now);
+    v_taken := v_leases.ids;
     IF cardinality(v_taken) = 0 THEN
-      RETURN json_build_object('status', 'not_due', 'now', stepwell.to_ms(v_now));
+      RETURN json_build_object('status', 'not_due', 'now', stepwell.to_ms(v_now), 'given', v_leases.given);
     END IF;
     PERFORM stepwell.mark_alone(v_taken);
   END IF;

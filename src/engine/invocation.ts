@@ -6,6 +6,7 @@ import { type Invocation, openInvocation } from './open-invocation.ts';
 import type { SweepResult, Swept } from './sweep.ts';
 import { RESERVE_MS } from './turn-budget.ts';
 import type { TurnDeps } from './turn-deps.ts';
+import { hintFreed } from './turn-effects.ts';
 import { untilAnswered } from './until-answered.ts';
 
 /** A database that wakes up refuses the first connections; that must not send a message back. */
@@ -121,6 +122,7 @@ async function runHint(invocation: Invocation, target: HintTarget): Promise<Hint
   if (deps.node?.isDraining === true) return 'done';
   try {
     const answer = await claim(invocation, target);
+    if (answer.status === 'not_due') hintFreed(deps, answer);
     // Not due, held, ended or unknown: there is nothing to do, which is what the message asked (RULINGS B15).
     if (answer.status !== 'claimed') return 'done';
     const end = await runner.run(answer.claim, answer.now);

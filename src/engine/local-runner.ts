@@ -6,6 +6,7 @@ import { localInstant } from './lease.ts';
 import type { Attempt, InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
 import type { Turn } from './turn.ts';
 import type { TurnEnd } from './turn-end.ts';
+import { hintFreed } from './turn-effects.ts';
 import { askTwice } from './until-answered.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
@@ -100,7 +101,10 @@ function createLook(
   const claimAndBegin = async (target: InstanceTarget): Promise<Turn | null> => {
     const request = { ...target, ...newLease(), mode: 'hint' as const };
     const answer = await askTwice(() => deps.store.claimOne(request));
-    if (answer.status === 'not_due') onNotDue();
+    if (answer.status === 'not_due') {
+      hintFreed(deps, answer);
+      onNotDue();
+    }
     return answer.status === 'claimed' ? active.begin(answer.claim, answer.now) : null;
   };
 

@@ -1,11 +1,12 @@
 import type { WorkLook } from '../ports/store/sweeps.ts';
-import type { Claim } from '../ports/store/turn.ts';
+import type { ClaimBatch } from '../ports/store/turn.ts';
 import { type Attempts, createAttempts } from './attempts.ts';
 import { fireDueSchedules } from './fire-schedules.ts';
 import type { LocalRunner } from './local-runner.ts';
 import { kindsOfWork, lookForWork, sayAlone } from './look-for-work.ts';
 import { RESERVE_MS } from './turn-budget.ts';
 import type { TurnDeps } from './turn-deps.ts';
+import { hintFreed } from './turn-effects.ts';
 import { askTwice } from './until-answered.ts';
 
 export interface SweepSettings {
@@ -100,10 +101,9 @@ export async function claimDue(
   if (limit === 0) return NOTHING;
   const request = { ...runner.newLease(), limit, perTenantLimit: settings.perTenantLimit };
   const askedAtMs = deps.clock.monotonicMs();
-  const { claims } = await askTwice(() => deps.store.claimDue(request));
+  const batch = await askTwice(() => deps.store.claimDue(request));
   deps.counters.took('orch8_tick_duration_seconds', deps.clock.monotonicMs() - askedAtMs);
-  adoptAll(runner, claims);
-  return { claimed: claims.length, more: claims.length === limit };
+  return begin(deps, runner, batch, limit);
 }
 
 async function takeOverExpired(
@@ -114,11 +114,11 @@ async function takeOverExpired(
   const limit = Math.min(settings.batchSize, runner.room);
   if (limit === 0) return NOTHING;
   const request = { ...runner.newLease(), limit, perTenantLimit: 0 };
-  const { claims } = await askTwice(() => deps.store.claimExpired(request));
-  adoptAll(runner, claims);
-  return { claimed: claims.length, more: claims.length === limit };
+  return begin(deps, runner, await askTwice(() => deps.store.claimExpired(request)), limit);
 }
 
-function adoptAll(runner: LocalRunner, claims: readonly Claim[]): void {
-  for (const claim of claims) runner.adopt(claim);
+function begin(deps: TurnDeps, runner: LocalRunner, batch: ClaimBatch, limit: number): Claimed {
+  hintFreed(deps, batch);
+  for (const claim of batch.claims) runner.adopt(claim);
+  return { claimed: batch.claims.length, more: batch.claims.length === limit };
 }

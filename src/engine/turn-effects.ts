@@ -3,7 +3,7 @@ import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { outputsAt } from '../core/run/item-scopes.ts';
 import { placeOf } from '../core/run/place.ts';
 import type { Store } from '../ports/store/store.ts';
-import type { ReleasedLease, TurnCommit, TurnVerdict } from '../ports/store/turn.ts';
+import type { FreedSlots, ReleasedLease, TurnCommit, TurnVerdict } from '../ports/store/turn.ts';
 import type { Hint, Hints } from '../ports/hints.ts';
 import type { StepGate } from '../ports/step-handler.ts';
 import { isTerminal } from '../core/run/states.ts';
@@ -138,13 +138,17 @@ export function slotHints(tenantId: string, verdict: TurnVerdict): readonly Hint
   return instanceId === undefined ? NO_HINTS : [{ tenantId, instanceId, delayMs: 0 }];
 }
 
+/** Who got a slot that a claim has freed is due now. */
+export function hintFreed({ hints }: { readonly hints: Hints }, { given = [] }: FreedSlots): void {
+  if (given.length > 0) hints.send(given.map((target) => ({ ...target, delayMs: 0 })));
+}
+
 /** Gives leases back; who got a slot that this has freed is due now. */
 export async function giveLeasesBack(
   { store, hints }: { readonly store: Pick<Store, 'releaseLeases'>; readonly hints: Hints },
   leases: readonly ReleasedLease[],
 ): Promise<void> {
-  const given = await store.releaseLeases(leases);
-  if (given.length > 0) hints.send(given.map((target) => ({ ...target, delayMs: 0 })));
+  hintFreed({ hints }, { given: await store.releaseLeases(leases) });
 }
 
 /** Instances that a commit has set due besides its own: children, and the parent of a child that ended. */

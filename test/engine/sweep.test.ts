@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FunctionEngine } from '../../src/engine/function-engine.ts';
-import { runSweep } from '../../src/engine/invocation.ts';
+import { runHints, runSweep } from '../../src/engine/invocation.ts';
 import { createSchedule } from '../../src/engine/schedules.ts';
 import type { SweepResult } from '../../src/engine/sweep.ts';
 import { type Store, StoreUnavailable } from '../../src/ports/store/store.ts';
@@ -20,12 +20,14 @@ const lease = { leaseToken: nextId(), leaseOwner: 'gone', leaseMs: 1_000 };
 
 let world: TestEngine;
 let engine: FunctionEngine;
+let sent: string[];
 
 beforeEach(() => {
+  sent = [];
   world = new TestEngine({
     scripts: { quick: {} },
     settings,
-    hints: () => ({ send: () => undefined }),
+    hints: () => ({ send: (hints) => void sent.push(...hints.map(({ instanceId }) => instanceId)) }),
     webhookClient: {
       send: () => Promise.resolve({ ok: true, status: 200, headers: [], body: new Uint8Array() }),
     },
@@ -193,6 +195,38 @@ describe('a sweep', () => {
     world.faults = outage(['lookForWork'], { kind: 'fail-before' });
     expect(await sweep()).toMatchObject({ oldestDueMs: null });
   });
+
+  it.each(['a sweep', 'a message'] as const)(
+    'hints at the run that got the slot of one which %s pauses for want of progress [CONC-3]',
+    async (way) => {
+      const sequenceId = await world.publish([step('a', 'quick')]);
+      const shared = { concurrencyKey: 'crane' };
+      const stuck = await world.start(sequenceId, shared);
+      for (let claims = 1; claims <= 20; claims += 1) {
+        await world.store.claimOne({
+          ...lease,
+          leaseToken: nextId(),
+          tenantId: TENANT,
+          instanceId: stuck,
+          mode: 'hint',
+        });
+        await world.time.pass(lease.leaseMs);
+      }
+      const waiting = await world.start(sequenceId, shared);
+      const target = { tenantId: TENANT, instanceId: waiting };
+      await world.store.claimOne({ ...lease, leaseToken: nextId(), ...target, mode: 'hint' });
+      sent = [];
+      const message = { tenantId: TENANT, instanceId: stuck };
+      await (way === 'a sweep'
+        ? sweep()
+        : world.answered(
+            runHints(engine, [message], () => LIMIT_MS),
+            LIMIT_MS,
+          ));
+      expect(await world.view(stuck)).toMatchObject({ state: 'paused' });
+      expect(sent).toEqual([waiting]);
+    },
+  );
 
   it('claims nothing in a deployment that drains, from its look on', async () => {
     await sweep();

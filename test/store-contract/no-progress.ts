@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { auditEntry, nextId, settleAs, turnOf } from '../support/turn-builder.ts';
+import { TENANT, auditEntry, nextId, settleAs, turnOf } from '../support/turn-builder.ts';
 import type { MakeStore } from './store-under-test.ts';
 import { LEASE_MS, dueRequest, oneRequest, useWorld } from './world.ts';
 
@@ -85,6 +85,27 @@ export function describeNoProgress(makeStore: MakeStore): void {
       metadata: { paused_reason: 'no_progress' },
     });
   });
+
+  it.each(['a take-over', 'a named claim'] as const)(
+    '%s that pauses a run tells who got its slot [CONC-3]',
+    async (way) => {
+      const shared = { concurrencyKey: 'crane', maxConcurrency: 1 };
+      const id = await world.start(shared);
+      for (let claims = 1; claims <= 20; claims += 1) {
+        await world.claim(id);
+        await world.advance(LEASE_MS);
+      }
+      const waiting = await world.start(shared);
+      expect(await world.store.claimOne(oneRequest(waiting))).toMatchObject({ status: 'not_due' });
+      const { given } =
+        way === 'a take-over'
+          ? await world.store.claimExpired(dueRequest())
+          : { given: [], ...(await world.store.claimOne(oneRequest(id))) };
+      expect(given).toEqual([{ tenantId: TENANT, instanceId: waiting }]);
+      expect((await world.view(id)).state).toBe('paused');
+      expect(await world.claim(waiting)).toMatchObject({ instanceId: waiting });
+    },
+  );
 
   it('a signal wakes a run that was paused for want of progress', async () => {
     const id = await world.start();

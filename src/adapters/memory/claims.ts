@@ -6,6 +6,8 @@ import type {
   ClaimDueRequest,
   ClaimOneRequest,
   ClaimOneResult,
+  FreedSlots,
+  GivenSlot,
 } from '../../ports/store/turn.ts';
 import {
   type FullKeys,
@@ -52,6 +54,7 @@ function claimBatch(tx: Tx, request: ClaimDueRequest, order: readonly InstanceRo
   const held = heldUnder(tx, request.leaseToken);
   if (held.length > 0) return { now: tx.t, claims: held };
   const claims: Claim[] = [];
+  const given: GivenSlot[] = [];
   const perTenant = new Map<string, number>();
   const full: FullKeys = new Map();
   let denied = 0;
@@ -63,7 +66,7 @@ function claimBatch(tx: Tx, request: ClaimDueRequest, order: readonly InstanceRo
     const alone = candidate.takenOver || row.recoveryCount > 0;
     if (alone && claims.length > 0) continue;
     if (denied >= request.limit && putOffWithOthers(tx, full, row)) continue;
-    const claim = tryClaim(tx, row, request);
+    const claim = tryClaim(tx, row, request, given);
     const after = tx.db.instances.get(row.id);
     if (after?.waitsForSlot === true && claim === null) {
       noteFull(full, after);
@@ -76,7 +79,11 @@ function claimBatch(tx: Tx, request: ClaimDueRequest, order: readonly InstanceRo
   }
   const [only] = claims;
   if (only !== undefined && claims.length === 1) markAlone(tx, only);
-  return { now: tx.t, claims };
+  return { now: tx.t, claims, ...freed(given) };
+}
+
+function freed(given: readonly GivenSlot[]): FreedSlots {
+  return given.length === 0 ? {} : { given };
 }
 
 /** The row as a take-over leaves it; nothing is written before the claim is. */
@@ -95,11 +102,16 @@ function hasOpenIntent(tx: Tx, instanceId: string): boolean {
     .some(({ leaf }) => leaf !== null && leaf.reason === null && leaf.dispatchedAt !== null);
 }
 
-/** null when the instance was put back or paused instead. */
-export function tryClaim(tx: Tx, row: InstanceRow, request: LeaseRequest): Claim | null {
+/** null when the instance was put back or paused instead; who gets a slot by that is added to `given`. */
+export function tryClaim(
+  tx: Tx,
+  row: InstanceRow,
+  request: LeaseRequest,
+  given: GivenSlot[] = [],
+): Claim | null {
   if (row.claimsWithoutProgress >= MAX_CLAIMS_WITHOUT_PROGRESS) {
     if (isTerminal(row.state)) giveUpHooks(tx, row);
-    else pauseWithoutProgress(tx, row);
+    else given.push(...pauseWithoutProgress(tx, row));
     return null;
   }
   const counted = { ...row, claimsWithoutProgress: row.claimsWithoutProgress + 1 };
@@ -167,7 +179,7 @@ export function markAlone(tx: Tx, claim: Claim): void {
   if (row !== undefined) saveInstance(tx, { ...row, claimedAlone: true });
 }
 
-function pauseWithoutProgress(tx: Tx, row: InstanceRow): void {
+function pauseWithoutProgress(tx: Tx, row: InstanceRow): readonly GivenSlot[] {
   if (row.state !== 'paused') addTransition(tx, row, 'paused');
   const metadata = jsonObject([...Object.entries(row.metadata), ['paused_reason', 'no_progress']]);
   const paused = saveInstance(tx, {
@@ -178,7 +190,8 @@ function pauseWithoutProgress(tx: Tx, row: InstanceRow): void {
     claimsWithoutProgress: 0,
     metadata,
   });
-  if (row.state === 'running') releaseSlot(tx, paused);
+  const next = row.state === 'running' ? releaseSlot(tx, paused) : null;
+  return next === null ? [] : [{ tenantId: row.tenantId, instanceId: next }];
 }
 
 /** Cleanup that makes no progress is given up: an end is never taken back ([HOOK-3]). */
@@ -218,8 +231,9 @@ function claimForHint(tx: Tx, row: InstanceRow, request: ClaimOneRequest, live: 
   if (live) return { status: 'held', now };
   const due = row.leaseToken !== null || (row.dueAt !== null && row.dueAt <= now);
   if (!due) return { status: 'not_due', now };
-  const claim = tryClaim(tx, countTakeOver(tx, row), request);
-  if (claim === null) return { status: 'not_due', now };
+  const given: GivenSlot[] = [];
+  const claim = tryClaim(tx, countTakeOver(tx, row), request, given);
+  if (claim === null) return { status: 'not_due', now, ...freed(given) };
   markAlone(tx, claim);
   return { status: 'claimed', now, claim };
 }

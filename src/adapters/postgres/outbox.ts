@@ -1,9 +1,4 @@
-import type {
-  OutboxEntry,
-  OutboxStore,
-  WebhookAttempt,
-  WebhookDelivery,
-} from '../../ports/store/outbox.ts';
+import type { OutboxEntry, OutboxStore, WebhookAttempt, WebhookDelivery } from '../../ports/store/outbox.ts';
 import { call, isUuid } from './call.ts';
 import type { SqlDriver } from './driver.ts';
 import { answerOf } from './rows.ts';

@@ -3,7 +3,14 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import type { Denial, TakeAnswer, Taken } from '../../core/run/limits/takes.ts';
 import type { WorkerTask } from '../../ports/store/accept.ts';
 import type { Frontier, InstanceView } from '../../ports/store/reads.ts';
-import type { Claim, Fact, InboxRow, InstanceRecord, TurnVerdict } from '../../ports/store/turn.ts';
+import type {
+  Claim,
+  Fact,
+  GivenSlot,
+  InboxRow,
+  InstanceRecord,
+  TurnVerdict,
+} from '../../ports/store/turn.ts';
 import type { SqlRows } from './driver.ts';
 
 /**
@@ -211,11 +218,13 @@ export function readClaim(answer: ClaimAnswer): Claim {
 export interface ClaimsAnswer {
   readonly now: number;
   readonly claims: readonly ClaimAnswer[];
+  readonly given?: readonly GivenSlot[] | null;
 }
 
 export type ClaimOneAnswer =
   | { readonly status: 'claimed'; readonly now: number; readonly claims: readonly ClaimAnswer[] }
-  | { readonly status: 'not_found' | 'held' | 'not_due' | 'terminal'; readonly now: number };
+  | { readonly status: 'not_due'; readonly now: number; readonly given?: readonly GivenSlot[] | null }
+  | { readonly status: 'not_found' | 'held' | 'terminal'; readonly now: number };
 
 export interface VerdictAnswer {
   readonly verdict: string;

@@ -4,6 +4,7 @@ import type {
   ClaimOneRequest,
   ClaimOneResult,
   CommitAnswer,
+  FreedSlots,
   GivenSlot,
   ReleasedLease,
   NextWake,
@@ -95,7 +96,7 @@ async function claimBatch(driver: SqlDriver, text: string, request: ClaimDueRequ
   const answer = answerOf<ClaimsAnswer>(
     await call(driver, text, [leaseToken, leaseOwner, leaseMs, limit, perTenantLimit]),
   );
-  return { now: answer.now, claims: answer.claims.map(readClaim) };
+  return { now: answer.now, claims: answer.claims.map(readClaim), ...freed(answer.given) };
 }
 
 async function claimOne(driver: SqlDriver, request: ClaimOneRequest): Promise<ClaimOneResult> {
@@ -107,10 +108,15 @@ async function claimOne(driver: SqlDriver, request: ClaimOneRequest): Promise<Cl
     [LOCK_TIMEOUT]: () => null,
   });
   if (answer === null) return { status: 'held', now: await readNow(driver) };
+  if (answer.status === 'not_due') return { status: 'not_due', now: answer.now, ...freed(answer.given) };
   if (answer.status !== 'claimed') return answer;
   const [claim] = answer.claims.map(readClaim);
   if (claim === undefined) throw new Error('a claim was answered without its instance');
   return { status: 'claimed', now: answer.now, claim };
+}
+
+function freed(given: readonly GivenSlot[] | null | undefined): FreedSlots {
+  return given === null || given === undefined ? {} : { given };
 }
 
 /** A lone turn waits for its row and needs less work in the database; several skip rows that are locked. */

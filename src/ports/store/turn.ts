@@ -124,9 +124,16 @@ export interface ClaimOneRequest {
 
 export type ClaimOneResult =
   | { readonly status: 'claimed'; readonly now: number; readonly claim: Claim }
-  | { readonly status: 'not_found' | 'held' | 'not_due' | 'terminal'; readonly now: number };
+  | ({ readonly status: 'not_due'; readonly now: number } & FreedSlots)
+  | { readonly status: 'not_found' | 'held' | 'terminal'; readonly now: number };
 
-export interface ClaimBatch {
+/** A claim that pauses a run which makes no progress (RULINGS B7) frees its concurrency slot. */
+export interface FreedSlots {
+  /** The instances that got the slots: they are due now. Absent for none. */
+  readonly given?: readonly GivenSlot[];
+}
+
+export interface ClaimBatch extends FreedSlots {
   readonly now: number;
   readonly claims: readonly Claim[];
 }
