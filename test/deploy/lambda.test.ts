@@ -113,7 +113,7 @@ describe.each(testedNodes())(
         if (callNo === FORGETTING_CALL) neon.loseAnswers(2);
       });
       await deploy(program, { DESK_URL: example.deskUrl, STEPWELL_MAX_STEPS_PER_INVOCATION: '2' });
-      const { Turn, Sweep, DeadLetter } = app.functions;
+      const { Turn, Sweep } = app.functions;
       const postman = createPostman((event) => Turn.invoke(event));
       const turns = app.sourceOf('turns', postman.bring);
       for (const body of POISON) await app.turns.send(body);
@@ -125,7 +125,7 @@ describe.each(testedNodes())(
         // No turn is under way: a lease that is held belongs to a process that was killed.
         await endLeases();
         // A wake that breaks off is not repeated.
-        await scheduler.fireAll(() => Sweep.invoke({}).catch(() => undefined));
+        await scheduler.fireEarly(() => Sweep.invoke({}).catch(() => undefined));
       });
       example.close();
       expect(findings).toMatchObject({ violations: [], completedCount: 8 });
@@ -144,7 +144,7 @@ describe.each(testedNodes())(
       ).toEqual(POISON);
       await app.sourceOf('deadLetters').drain();
       expect(app.deadLetters.look()).toEqual({ ready: [], delayed: [], inFlight: [] });
-    });
+    }, 240_000);
 
     it('migrate and publish again what was deployed before, and nothing changes; migrations go over a WebSocket where there is one', async () => {
       const frames = neon.frameCount();
@@ -163,6 +163,7 @@ describe.each(testedNodes())(
       await app.sourceOf('turns').drain();
       expect(await state(id)).toBe('completed');
       expect(app.deadLetters.look().ready).toMatchObject([{ body: '{"secret":"poison"}' }]);
+      expect(Turn.log.filter((line) => line.includes('a queue message is no hint'))).toHaveLength(5);
       await app.sourceOf('deadLetters').drain();
       expect(app.deadLetters.look()).toEqual({ ready: [], delayed: [], inFlight: [] });
       expect(DeadLetter.log.join('\n')).toContain('a message came to the dead-letter queue');
@@ -201,7 +202,7 @@ describe.each(testedNodes())(
 
     it('stream what becomes of a run, and everything else as well', async () => {
       await deploy(program);
-      const { Stream, Turn } = app.functions;
+      const { Stream } = app.functions;
       const id = await start({ type: 'step', id: 'a', handler: 'noop' });
       await app.sourceOf('turns').drain();
       const ask = (path: string) => Stream.invoke(requestEvent('GET', `/api/v1${path}`));
@@ -235,7 +236,7 @@ describe.each(testedNodes())(
 
     it('keep a wake for each minute in which something is due, and for what they might leave behind', async () => {
       await deploy(program);
-      const { Turn, Sweep } = app.functions;
+      const { Sweep } = app.functions;
       const beginsAt = Date.now();
       const id = await start({
         type: 'step',

@@ -10,12 +10,13 @@ const GIVES_UP_AFTER_MS = 60_000;
 export async function waitUntil<T>(
   what: string,
   ask: () => T | null | undefined | false | Promise<T | null | undefined | false>,
+  givesUpAfterMs: number = GIVES_UP_AFTER_MS,
 ): Promise<T> {
-  const givesUpAt = Date.now() + GIVES_UP_AFTER_MS;
+  const givesUpAt = Date.now() + givesUpAfterMs;
   while (Date.now() < givesUpAt) {
     const answer = await ask();
     if (answer !== null && answer !== undefined && answer !== false) return answer;
     await delay(LOOKS_EVERY_MS);
   }
-  throw new Error(`waited ${GIVES_UP_AFTER_MS / 1000} s in vain: ${what}`);
+  throw new Error(`waited ${givesUpAfterMs / 1000} s in vain: ${what}`);
 }

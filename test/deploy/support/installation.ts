@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { installPackage } from '../../functions/support/installed-package.ts';
 import { httpEvent } from '../../functions/support/lambda-events.ts';
+import { createEventSource, type EventSource, type SqsEvent } from '../../support/event-source.ts';
 import type { SqsServer, TestQueue } from '../../support/sqs-server.ts';
 import { type Evaluated, evaluate } from './evaluate.ts';
 import { createLambda, type Lambda } from './lambda.ts';
@@ -59,13 +60,15 @@ function folderOf(evaluated: Evaluated, name: FunctionName): string {
   return functionOf(evaluated, name).resourceName.replace(/Function$/, '');
 }
 
+type Bring = (event: SqsEvent) => Promise<unknown>;
+
 /** All functions of the project, around queues with the settings that were registered for them. */
 export interface Installation {
   readonly functions: Readonly<Record<FunctionName, Lambda>>;
   readonly turns: TestQueue;
   readonly deadLetters: TestQueue;
-  /** Messages of one batch, as the mapping has it. */
-  readonly batchSize: number;
+  /** What brings messages of a queue to its function, or to who stands before it, in batches as registered. */
+  readonly sourceOf: (queue: 'turns' | 'deadLetters', bring?: Bring) => EventSource;
   /** Where the API answers. */
   readonly url: string;
   close(): Promise<void>;
@@ -101,9 +104,7 @@ export async function install(options: InstallationOptions): Promise<Installatio
     const { maxReceiveCount } = Redrive.parse(JSON.parse(policy));
     return { RedrivePolicy: JSON.stringify({ deadLetterTargetArn: deadLetters.arn, maxReceiveCount }) };
   });
-  const mapping = Mapping.parse(
-    only(evaluated, 'aws:lambda/eventSourceMapping:EventSourceMapping', /Turns/).inputs,
-  );
+  const mapping = mappingOf(evaluated, /Turns/);
   const environment = {
     ...options.environment,
     STEPWELL_DATABASE_URL: databaseUrl,
@@ -134,7 +135,13 @@ export async function install(options: InstallationOptions): Promise<Installatio
     functions,
     turns,
     deadLetters,
-    batchSize: mapping.batchSize,
+    sourceOf(name, bring) {
+      const [queue, { batchSize }, { invoke }] =
+        name === 'turns'
+          ? [turns, mapping, functions.Turn]
+          : [deadLetters, mappingOf(evaluated, /DeadLetters/), functions.DeadLetter];
+      return createEventSource({ queue, batchSize, invoke: bring ?? invoke });
+    },
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async close() {
       for (const name of [...SERVING, 'Deploy'] as const) functions[name].close();
@@ -151,6 +158,10 @@ const Mapping = z.object({
   functionResponseTypes: z.tuple([z.literal('ReportBatchItemFailures')]),
   scalingConfig: z.object({ maximumConcurrency: z.number() }),
 });
+
+function mappingOf(evaluated: Evaluated, name: RegExp): z.infer<typeof Mapping> {
+  return Mapping.parse(only(evaluated, 'aws:lambda/eventSourceMapping:EventSourceMapping', name).inputs);
+}
 
 const Answer = z.object({
   statusCode: z.number(),

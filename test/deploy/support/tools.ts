@@ -103,11 +103,14 @@ async function installPlatform(folder: string): Promise<void> {
   if (!lock.includes('@pulumi/aws')) throw new Error('sst did not install its provider for AWS');
 }
 
-/** The programs alone, as npm has them for each platform. */
+/** npm has the programs alone for each platform; one of them is named otherwise. */
+const PLATFORM_NAME = `${process.platform}-${process.arch}`;
+const NODE_PACKAGE = `${PLATFORM_NAME === 'darwin-arm64' ? 'node-bin' : 'node'}-${PLATFORM_NAME}`;
+
 const installNodes = (folder: string): Promise<void> =>
   install(
     folder,
-    NODE_VERSIONS.map((version) => `node${version}@npm:node-${process.platform}-${process.arch}@${version}`),
+    NODE_VERSIONS.map((version) => `node${version}@npm:${NODE_PACKAGE}@${version}`),
   );
 
 async function install(folder: string, packages: readonly string[]): Promise<void> {

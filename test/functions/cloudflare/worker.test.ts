@@ -116,7 +116,7 @@ describe('the deployed Worker in workerd', () => {
     expect(killings).toHaveLength(1);
     expect(poison).toBeGreaterThan(0);
     expect(Math.min(...Object.values(fates))).toBeGreaterThan(0);
-  }, 120_000);
+  }, 240_000);
 
   it('gives up a poisonous message after its tries, and the dead-letter queue drops it', async () => {
     await start({ postman: 'unreliable' });

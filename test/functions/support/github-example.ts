@@ -26,7 +26,8 @@ export interface GithubExample {
 }
 
 const NAMESPACE = 'default';
-const DEADLINE_MS = 60_000;
+/** For a machine that does much else; some ten seconds are enough for an idle one. */
+const DEADLINE_MS = 180_000;
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 const SILENT: Narrator = {
   palette: createPalette(false),
@@ -78,19 +79,22 @@ async function sendAll(
   const verdicts = new Map<string, string>();
   const over = new AbortController();
   const person = approve(NAMESPACE, api, SILENT, (id) => verdicts.get(id) ?? null, over.signal);
-  const runs = await Promise.all(
-    makePlan(seed, runCount).deliveries.map(async (delivery) => {
-      const answer = await deliver(delivery, hook, api, SILENT);
-      verdicts.set(answer.instanceId, delivery.verdict);
-      return { delivery, ...answer };
-    }),
-  );
-  const instances = await waitUntil('all runs have ended', async () => {
-    await meanwhile();
-    const all = await api.instances(NAMESPACE);
-    return all.filter(({ state }) => ENDED.has(state)).length >= runCount ? all : null;
-  });
-  over.abort();
-  await person;
-  return { runs, instances };
+  const play = async () => {
+    const runs = await Promise.all(
+      makePlan(seed, runCount).deliveries.map(async (delivery) => {
+        const answer = await deliver(delivery, hook, api, SILENT);
+        verdicts.set(answer.instanceId, delivery.verdict);
+        return { delivery, ...answer };
+      }),
+    );
+    const haveEnded = async () => {
+      await meanwhile();
+      const all = await api.instances(NAMESPACE);
+      return all.filter(({ state }) => ENDED.has(state)).length >= runCount ? all : null;
+    };
+    const instances = await waitUntil('all runs have ended', haveEnded, DEADLINE_MS);
+    return { runs, instances };
+  };
+  const [played] = await Promise.all([play().finally(() => over.abort()), person]);
+  return played;
 }
