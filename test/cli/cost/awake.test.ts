@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Workload } from '../../../src/cli/cost/assumptions.ts';
+import { createLog } from '../../../src/adapters/system.ts';
+import { DEFAULTS, type Workload } from '../../../src/cli/cost/assumptions.ts';
 import { awakeOf, HOURS, wakesOf } from '../../../src/cli/cost/awake.ts';
 import { workOf } from '../../../src/cli/cost/work.ts';
+import { createWakeGuard } from '../../../src/engine/deployment-wakes.ts';
 import { WORKLOAD } from './worlds.ts';
 
 /** A visit takes no time of its own: what is left is the guard and the database's patience. */
@@ -31,6 +33,27 @@ describe('the hours of a sleeping database', () => {
     expect(one * 60).toBeCloseTo(7.5 * (1 - SWEPT / HOURS), 2);
     const onCloudflare = hours({ runs: 1, host: 'cloudflare' }) - hours({ runs: 0, host: 'cloudflare' });
     expect(onCloudflare * 60).toBeCloseTo(7 * (1 - ((730 / 6) * (7 / 60)) / HOURS), 2);
+  });
+
+  it('go by the guard that the engine keeps', async () => {
+    let keptMs = 0;
+    const guard = createWakeGuard({
+      waker: {
+        guard: (delayMs) => {
+          keptMs = delayMs;
+          return Promise.resolve();
+        },
+        wakeWithin: () => Promise.reject(new Error('nobody asks for it')),
+      },
+      clock: { nowMs: () => 0 },
+      log: createLog({ level: 'silent', format: 'text' }),
+      invocationMs: DEFAULTS.invocationSeconds * 1000,
+      leaseMs: null,
+      memory: { keptUntilMs: 0 },
+    });
+    await guard.keep();
+    // What is added to the five minutes of silence above.
+    expect(keptMs).toBe(2 * 60_000);
   });
 
   it('are the share 1 - exp(-rate × length) for runs at any time', () => {
