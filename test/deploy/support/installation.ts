@@ -136,11 +136,13 @@ export async function install(options: InstallationOptions): Promise<Installatio
     turns,
     deadLetters,
     sourceOf(name, bring) {
-      const [queue, { batchSize }, { invoke }] =
-        name === 'turns'
-          ? [turns, mapping, functions.Turn]
-          : [deadLetters, mappingOf(evaluated, /DeadLetters/), functions.DeadLetter];
-      return createEventSource({ queue, batchSize, invoke: bring ?? invoke });
+      const isTurns = name === 'turns';
+      const target = isTurns ? functions.Turn : functions.DeadLetter;
+      return createEventSource({
+        queue: isTurns ? turns : deadLetters,
+        batchSize: mappingOf(evaluated, isTurns ? /Turns/ : /DeadLetters/).batchSize,
+        invoke: bring ?? ((event) => target.invoke(event)),
+      });
     },
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async close() {
