@@ -11,8 +11,7 @@ export function turnFunctionsMax(
   { args, stage }: Parts,
   databaseUrl: $util.Input<string>,
 ): $util.Input<number> {
-  if (args.stage?.turnFunctionsMax !== undefined) return stage.turnFunctionsMax;
-  const byTcp = Math.min(stage.turnFunctionsMax, BY_TCP_MAX);
+  const byTcp = turnFunctionsByTcp({ args, stage });
   switch (args.database?.driver) {
     case 'neon':
       return stage.turnFunctionsMax;
@@ -24,6 +23,12 @@ export function turnFunctionsMax(
         $util.output(databaseUrl).apply((url) => (isNeon(url) ? stage.turnFunctionsMax : byTcp)),
       );
   }
+}
+
+/** The same where each of them holds a connection. */
+export function turnFunctionsByTcp({ args, stage }: Pick<Parts, 'args' | 'stage'>): number {
+  const isSaid = args.stage?.turnFunctionsMax !== undefined;
+  return isSaid ? stage.turnFunctionsMax : Math.min(stage.turnFunctionsMax, BY_TCP_MAX);
 }
 
 /** As the functions decide it. */

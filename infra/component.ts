@@ -1,5 +1,6 @@
 import { createAlarms } from './alarms.ts';
 import type { StepwellArgs, StepwellDatabase } from './args.ts';
+import { turnFunctionsByTcp } from './capacity.ts';
 import { checkConnections } from './connections.ts';
 import { createDeployment } from './deployment.ts';
 import { writeEntries } from './entries.ts';
@@ -39,7 +40,9 @@ export class Stepwell extends $util.ComponentResource {
       opts: { parent: this },
     };
     const maxConnections = args.database?.maxConnections;
-    if (maxConnections !== undefined) checkConnections(maxConnections, parts.stage);
+    if (maxConnections !== undefined) {
+      checkConnections(maxConnections, { ...parts.stage, turnFunctionsMax: turnFunctionsByTcp(parts) });
+    }
     const { url: databaseUrl, ownerUrl = databaseUrl } = args.database ?? databaseSecret(name);
     const apiKey = args.apiKey ?? new sst.Secret(`${name}ApiKey`).value;
     const queues = createQueues(parts);

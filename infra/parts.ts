@@ -19,7 +19,7 @@ export const RECEIVES_MAX = 5;
 /** What all functions have in common: small ARM machines whose logs do not stay for ever, with the resources that the user's modules name. */
 export function baseFunction({ args, stage }: Parts) {
   return {
-    runtime: 'nodejs22.x',
+    runtime: 'nodejs24.x',
     architecture: 'arm64',
     memory: '512 MB',
     timeout: `${TIME_LIMIT_SECONDS} seconds`,

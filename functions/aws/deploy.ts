@@ -69,12 +69,10 @@ export function createDeployHandler(
 async function prepare(driver: SqlDriver, login: string | undefined, log: Log): Promise<readonly string[]> {
   const migrations = await migrate(driver);
   log.info('the schema is up to date', { applied: migrations.length });
-  if (login !== undefined && login !== '') {
-    log.info('the login of the functions was looked at', {
-      login,
-      admission: await admitLogin(driver, login),
-    });
-  }
+  if (login === undefined || login === '') return migrations;
+  const admission = await admitLogin(driver, login);
+  if (!admission.ok) throw new Error(admission.error);
+  log.info('the login of the functions was looked at', { login, admission: admission.value });
   return migrations;
 }
 

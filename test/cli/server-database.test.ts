@@ -47,6 +47,11 @@ describe('on a PostgreSQL server', () => {
     const first = await runCli(['migrate'], { cwd, env });
     expect(first.stdout).toContain('Applied 0001_tables');
     expect((await runCli(['migrate'], { cwd, env })).stdout).toContain('is up to date');
+    const stranger = await runCli(['migrate', '--login', 'nobody-here'], { cwd, env });
+    expect(stranger.stderr).toContain('the database has no login nobody-here');
+    expect((await runCli(['migrate', '--login', 'postgres'], { cwd, env })).stdout).toContain(
+      'is up to date',
+    );
     await waitUntil('the server is ready', async () => (await readiness(serve)) === 200);
 
     const headers = { 'x-api-key': 'k', 'x-tenant-id': 'default' };

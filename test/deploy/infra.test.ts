@@ -35,6 +35,7 @@ const CHANGES = {
   'the owner': `database: { url: '${FIRST_URL}', ownerUrl: '${OTHER_URL}' }`,
   'the database': `database: { url: '${OTHER_URL}', ownerUrl: '${FIRST_URL}' }`,
   'the size': `database: { url: '${OTHER_URL}' }, stage: { turnFunctionsMax: 60, reserved: { api: 100, stream: 20, sweep: 2 } }`,
+  'the bound': `database: { url: '${OTHER_URL}', maxConnections: 50 }, stage: { reserved: { api: 20, stream: 5, sweep: 2 } }`,
   'the driver': `database: { url: '${OTHER_URL}', driver: 'neon' }`,
 } as const;
 type Change = keyof typeof CHANGES;
@@ -149,6 +150,8 @@ describe('turn functions at once', () => {
     expect(most(stages.production)).toEqual({ maximumConcurrency: 40 });
     expect(most(after('the database'))).toEqual({ maximumConcurrency: 20 });
     expect(most(after('the driver'))).toEqual({ maximumConcurrency: 40 });
+    // What is counted is what runs: 20, not the 40 of the stage.
+    expect(most(after('the bound'))).toEqual({ maximumConcurrency: 20 });
     expect(most(after('the size'))).toEqual({ maximumConcurrency: 60 });
   });
 });

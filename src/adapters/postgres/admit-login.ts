@@ -1,4 +1,6 @@
+import { err, ok, type Result } from '../../core/result.ts';
 import type { SqlDriver } from './driver.ts';
+import { SqlError } from './sql-error.ts';
 
 /** `owner`: it is the login of this connection. `known`: it had everything. */
 export type Admission = 'owner' | 'known' | 'admitted';
@@ -23,17 +25,19 @@ WHERE NOT EXISTS (
 /** PostgreSQL 16. */
 const ROLES_APART = 160_000;
 
+const DENIED = '42501';
+
 /**
  * Lets a login that owns nothing do what functions do (RULINGS A39), by the owner of the schema: it may become either of the two
  * roles, and its statements end in time wherever no connection is kept that could say so. What it has already stays as it
- * is. Throws when there is no such login, or when somebody else has to admit it.
+ * is. The error says what somebody has to do first: there is no such login, or it is not the owner's to admit.
  */
-export async function admitLogin(driver: SqlDriver, login: string): Promise<Admission> {
+export async function admitLogin(driver: SqlDriver, login: string): Promise<Result<Admission, string>> {
   const [look] = await driver.query(LOOK, [login]);
   const [isOwner, isThere, version] = look ?? [];
-  if (isOwner === true) return 'owner';
+  if (isOwner === true) return ok('owner');
   if (isThere !== true)
-    throw new Error(`the database has no login ${login}: CREATE ROLE "${login}" LOGIN PASSWORD '…'`);
+    return err(`the database has no login ${login}: create it with CREATE ROLE … LOGIN PASSWORD …`);
   // Where the server can tell the two apart, the login may become the engine but does not see with its eyes.
   const isApart = Number(version) >= ROLES_APART;
   const grants = await driver.query(MISSING_GRANTS, [
@@ -43,14 +47,18 @@ export async function admitLogin(driver: SqlDriver, login: string): Promise<Admi
   ]);
   const limits = await driver.query(MISSING_LIMITS, [login]);
   const missing = [...grants, ...limits].flat().filter((text) => typeof text === 'string');
-  if (missing.length === 0) return 'known';
+  return missing.length === 0 ? ok('known') : admit(driver, missing);
+}
+
+async function admit(driver: SqlDriver, missing: readonly string[]): Promise<Result<Admission, string>> {
   const session = await driver.openSession();
   try {
     for (const text of missing) await session.run(text);
+    return ok('admitted');
   } catch (error) {
-    throw new Error(`somebody with more rights has to run: ${missing.join('; ')}`, { cause: error });
+    if (!(error instanceof SqlError) || error.code !== DENIED) throw error;
+    return err(`somebody with more rights has to run: ${missing.join('; ')}`);
   } finally {
     await session.end();
   }
-  return 'admitted';
 }

@@ -92,7 +92,7 @@ const FUNCTIONS: readonly Rule[] = [
           architectures: ['arm64'],
           memorySize: 512,
           timeout: name === 'Stream' ? 75 : 60,
-          runtime: 'nodejs22.x',
+          runtime: 'nodejs24.x',
         };
         expect({ architectures, memorySize, timeout, runtime }).toEqual(expected);
       }
