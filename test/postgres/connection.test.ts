@@ -91,6 +91,8 @@ describe('the settings of a connection', () => {
       ok: true,
       value: { rejectUnauthorized: false },
     });
+    expect(tls('postgres:///d?host=/run/postgresql&sslmode=require')).toEqual({ ok: true, value: false });
+    expect(tls('postgres://%2Frun%2Fpostgresql/d', 'require')).toEqual({ ok: true, value: false });
     expect(tls('postgres://h/d?sslrootcert=system')).toEqual({
       ok: true,
       value: { rejectUnauthorized: true },

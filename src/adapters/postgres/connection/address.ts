@@ -32,10 +32,15 @@ function hostOf(url: URL): string {
   return url.searchParams.get('host') ?? decodeURIComponent(url.hostname).replace(/^\[(.+)\]$/, '$1');
 }
 
+/** True for a socket of this machine, over which nobody speaks TLS. */
+export function isSocket(url: URL): boolean {
+  return hostOf(url).startsWith('/');
+}
+
 /** True where no network lies between: a socket, or the loopback interface. */
 export function isLocal(url: URL): boolean {
   const host = hostOf(url);
-  return host === '' || host.startsWith('/') || /^(localhost|127(\.\d+){3}|::1)$/i.test(host);
+  return host === '' || isSocket(url) || /^(localhost|127(\.\d+){3}|::1)$/i.test(host);
 }
 
 /** Ports of poolers: Supabase's in transaction mode, and the one that PgBouncer has by default. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { err, ok, type Result } from '../../../core/result.ts';
-import { isLocal } from './address.ts';
+import { isLocal, isSocket } from './address.ts';
 
 /** `false`: nothing is encrypted. Otherwise what TLS is told; certificates are PEM texts. */
 export type Tls =
@@ -49,6 +49,7 @@ export interface TlsSettings {
  * @returns An error in words when the mode is unknown or a file cannot be read.
  */
 export function tlsOf(url: URL, settings: TlsSettings): Result<Tls, string> {
+  if (isSocket(url)) return ok(false);
   const { searchParams } = url;
   const given = searchParams.get('sslmode') ?? searchParams.get('ssl') ?? settings.mode ?? '';
   const rootFile = searchParams.get('sslrootcert') ?? settings.ca ?? '';
