@@ -147,6 +147,25 @@ describe.each([
   });
 });
 
+it('a process that is only asked whether it is ready knows that its deployment was told to drain', async () => {
+  const handle = () => createApiHandler(createAwsHost({ environment, writeLog: () => undefined }));
+  const ask = async (process: ReturnType<typeof handle>, method: string, path: string) => {
+    const event = httpEvent(method, path, TENANT);
+    Object.assign(event.headers ?? {}, { 'x-api-key': KEY });
+    const { statusCode, body } = await process(event, lambdaContext());
+    return { status: statusCode, body: body === '' ? null : JSON.parse(body) };
+  };
+  const first = handle();
+  expect(await ask(first, 'GET', '/health/ready')).toMatchObject({ status: 200 });
+  // A sign of life goes along with the first admitted request, and is there when that has been answered.
+  await ask(first, 'GET', '/api/v1/instances');
+  const nodes = await ask(first, 'GET', '/api/v1/cluster/nodes');
+  const { id } = nodes.body[0];
+  await ask(first, 'POST', `/api/v1/cluster/nodes/${id}/drain`);
+  const drained = { status: 503, body: { status: 'not_ready', reason: 'draining' } };
+  expect(await ask(handle(), 'GET', '/health/ready')).toEqual(drained);
+});
+
 function start() {
   return { sequence_id: nextId(), tenant_id: TENANT, namespace: 'fulfilment' };
 }

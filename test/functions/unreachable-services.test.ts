@@ -68,12 +68,12 @@ describe('a service of the host that accepts and never answers', () => {
   it('delays a wake by one call of bounded length on AWS, which then ends', async () => {
     const { endpoint, called, sockets } = await silent();
     const clock = stoppedClock();
-    const kept = expect(schedules(endpoint, clock).guard(60_000)).rejects.toThrow('no answer');
+    const kept = outcomeOf(schedules(endpoint, clock).guard(60_000));
     await called;
     expect(clock.waits.map(({ delayMs }) => delayMs)).toEqual([HOST_CALL_MS]);
     clock.runOut();
-    await kept;
-    await Promise.all(sockets.map((socket) => socket.closed || once(socket)));
+    expect(await kept).toContain('no answer');
+    await Promise.all(sockets.map((socket) => hasClosed(socket)));
     expect(clock.waits).toEqual([]);
   });
 
@@ -103,9 +103,9 @@ describe('a service of the host that accepts and never answers', () => {
   it('delays a wake and hints by one call of bounded length on Workers', async () => {
     const clock = stoppedClock();
     const waker = createObjectWaker({ idFromName: () => ({}), get: () => ({ fetch: never }) }, clock);
-    const kept = expect(waker.guard(60_000)).rejects.toThrow('no answer');
+    const kept = outcomeOf(waker.guard(60_000));
     clock.runOut();
-    await kept;
+    expect(await kept).toContain('no answer');
     const queue: HintQueue = createTurnQueue({ binding: { sendBatch: never }, log, clock: immediate(clock) });
     for (let count = 0; count < 250; count += 1) queue.send([{ ...hint, instanceId: `i${count}` }]);
     const settled = queue.settled();
@@ -136,7 +136,15 @@ function immediate(clock: StoppedClock): StoppedClock {
   return { ...clock, soon: (callback) => callback() };
 }
 
-function once(socket: SilentServer['sockets'][number]): Promise<void> {
+function outcomeOf(work: Promise<void>): Promise<string> {
+  return work.then(
+    () => 'kept',
+    (error: unknown) => String(error),
+  );
+}
+
+function hasClosed(socket: SilentServer['sockets'][number]): Promise<void> {
+  if (socket.closed) return Promise.resolve();
   return new Promise((resolve) => {
     socket.once('close', () => resolve());
   });
