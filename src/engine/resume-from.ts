@@ -35,10 +35,12 @@ export async function resumeFrom(
   target: InstanceTarget,
   order: ResumeOrder,
 ): Promise<ResumeAnswer> {
-  const view = await deps.store.getInstance(target.tenantId, target.instanceId);
-  if (view === null) return { status: 'not_found' };
-  // Nothing is held for a command that may not be carried out.
-  if (!mayGoBack(view.state)) return { status: 'illegal', from: view.state };
+  const seen = await deps.store.getHistory(target.tenantId, target.instanceId);
+  if (seen === null) return { status: 'not_found' };
+  // Nothing is held for a command that may not be carried out: a lease that comes and goes shows on the instance.
+  if (!mayGoBack(seen.instance.state)) return { status: 'illegal', from: seen.instance.state };
+  const refused = await refusalBefore(deps, lease, seen, order);
+  if (refused !== null) return { status: 'refused', refused };
   const request = { ...target, ...lease, mode: 'operator' as const };
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const answer = await askTwice(() => deps.store.claimOne(request));
@@ -51,6 +53,25 @@ export async function resumeFrom(
     return done;
   }
   return { status: 'busy' };
+}
+
+/** The refusal that can be told from what is there; null when there is none, or something has to take effect before. */
+async function refusalBefore(
+  deps: TurnDeps,
+  { leaseToken, leaseMs }: ReturnType<TurnRunner['newLease']>,
+  history: History,
+  order: ResumeOrder,
+): Promise<Refused | null> {
+  const { instance, frames, inbox, now } = history;
+  if (inbox.length > 0 || hasHooksToRun(instance.hooks) || instance.cancelRequestedAt !== null) return null;
+  const { tenantId, id: instanceId, epoch } = instance;
+  const unheld = { tenantId, instanceId, epoch, leaseToken, leaseUntil: now + leaseMs };
+  const claim: Claim = { ...unheld, instance, frames, inbox, takenOver: false, mayRun: true };
+  const held = { claim, now, lease: leaseOf(claim, now, deps.clock) };
+  const draft = await draftAt(deps, held);
+  applyChanges(draft, Number.POSITIVE_INFINITY, { restarts: true });
+  const resumed = await resumeWith(deps, held, draft, history, order);
+  return resumed.ok ? null : resumed.error;
 }
 
 /** [OP-5]. A paused run stands still; all others have ended. */

@@ -142,6 +142,35 @@ describe('a fault at any store call of a resume-from', () => {
   );
 });
 
+describe('a resume-from that is refused', () => {
+  const [failed, paused] = cases;
+
+  async function refusedIn(
+    each: Case | undefined,
+  ): Promise<{ readonly before: object; readonly after: object }> {
+    if (each === undefined) throw new Error('there is no such case');
+    const { world } = makeWorld(null);
+    const id = await each.run(world);
+    await world.time.pass(5_000);
+    const before = await world.view(id);
+    const order = { blockId: 'zebra', iteration: null, data: {}, edit: null, signals: [] };
+    const { runner } = (world.live ?? world.idle()).engine;
+    const answer = await world.answered(runner.resume({ tenantId: TENANT, instanceId: id }, order));
+    expect(answer).toMatchObject({ status: 'refused', refused: { reason: 'unknown_block' } });
+    return { before, after: await world.view(id) };
+  }
+
+  it('leaves the run as it is, without the trace of a lease that came and went', async () => {
+    const { before, after } = await refusedIn(failed);
+    expect(after).toEqual(before);
+  });
+
+  it('comes after a signal that was accepted before', async () => {
+    const { after } = await refusedIn(paused);
+    expect(after).toMatchObject({ state: 'paused', data: { told: true } });
+  });
+});
+
 async function told({ world, id }: Tried): Promise<object> {
   const rows = await world.store.getHistory(TENANT, id);
   const { data, runNo } = await world.view(id);
