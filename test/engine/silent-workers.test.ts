@@ -39,6 +39,22 @@ describe('a worker that falls silent [CON-6]', () => {
     expect(await verified(world, id)).toEqual([]);
   });
 
+  it.each([
+    ['fail', 1],
+    ['ask', 1],
+    ['retry', 0],
+  ] as const)(
+    '%s: %i failure counts for the breaker, since an attempt that is offered again has not ended [CB-2]',
+    async (rule, failures) => {
+      const { world, id } = await claimed({ on_uncertain: rule });
+      await world.time.pass(SILENT_MS);
+      const breaker = await world.store.getBreaker(TENANT, 'charge');
+      expect(breaker?.failureCount ?? 0).toBe(failures);
+      expect(breaker?.lastError ?? null).toBe(failures === 0 ? null : 'the worker fell silent');
+      expect(await verified(world, id)).toEqual([]);
+    },
+  );
+
   it('fail: a retry by an operator gives out a new task under the key of the lost one (RULINGS B1)', async () => {
     const { world, id, task } = await claimed({ on_uncertain: 'fail' });
     await world.untilEnded(id, SILENT_MS);

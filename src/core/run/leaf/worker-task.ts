@@ -1,4 +1,5 @@
 import type { StepBlock } from '../../definition/document.ts';
+import type { Failure } from '../../failure.ts';
 import type { Json } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import { idempotencyKey } from '../idempotency-key.ts';
@@ -105,10 +106,16 @@ export function finishTask(
   completeLeaf(draft, place, leaf, outcome.output);
 }
 
+const SILENT: Failure = { message: 'the worker fell silent', retryable: false, code: 'UNKNOWN_OUTCOME' };
+
 /** Nobody knows what the worker did before it fell silent; it ends as the author says ([CON-6], RULINGS B10). */
 function endSilent(draft: Draft, place: Place, block: StepBlock, leaf: Leaf): void {
   const lost: Leaf = { ...leaf, reason: null, wakeAt: null };
-  if (resolveUncertain(draft, place, block, lost, 'worker') !== null) return;
+  if (resolveUncertain(draft, place, block, lost, 'worker') !== null) {
+    // The attempt is over without an answer, which says of the handler what a timeout says.
+    tellBreaker(draft, block, leaf, SILENT);
+    return;
+  }
   // The run was moved to a document by which the step may run again: it is dispatched anew, under the same key.
   draft.putLeaf(frameAt(draft, place), lost);
 }
