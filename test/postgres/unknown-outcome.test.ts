@@ -151,6 +151,17 @@ describe('when a connection breaks', () => {
     await store.close();
   });
 
+  it('a connection to a server that only reads now is given up for one that writes', async () => {
+    const driver = createPgDriver({ connectionString: sessions.url, poolSize: 1 });
+    const store = createPostgresStore(driver);
+    const claim = await startClaimed(store);
+    await driver.query('SET default_transaction_read_only = on', []);
+    const turn = turnOf(claim, { rows: [row()] });
+    await expect(store.commit([turn])).rejects.toMatchObject({ name: 'StoreUnavailable', unknown: false });
+    expect((await store.commit([turn])).verdicts).toMatchObject([{ verdict: 'ok' }]);
+    await store.close();
+  });
+
   it('what the database undid for a deadlock is sent again, but not for ever', async () => {
     const session = await sessions.open();
     // A sequence is not undone with the transaction, so the function knows how often it was called.

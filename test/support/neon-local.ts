@@ -157,8 +157,9 @@ async function carryOut(
   pools: Map<string, pg.Pool>,
   state: Pick<State, 'statements'>,
 ): Promise<{ readonly status: number; readonly body: object }> {
-  const client = await poolFor(connectionString, pools).connect();
+  let client: pg.PoolClient | undefined;
   try {
+    client = await poolFor(connectionString, pools).connect();
     const asked = body.parse(JSON.parse(text));
     state.statements += 'queries' in asked ? asked.queries.length : 1;
     if (!('queries' in asked)) return { status: 200, body: await run(client, asked) };
@@ -168,10 +169,10 @@ async function carryOut(
     await client.query('COMMIT');
     return { status: 200, body: { results } };
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => {});
+    await client?.query('ROLLBACK').catch(() => {});
     return { status: 400, body: describeError(error) };
   } finally {
-    client.release();
+    client?.release();
   }
 }
 

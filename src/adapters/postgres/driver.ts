@@ -192,10 +192,14 @@ export function asUnavailable(error: unknown): unknown {
   });
 }
 
-/** True when the connection that gave this error is of no use any more, whether it said so or just broke. */
+/**
+ * True when the connection that gave this error is of no use any more, whether it said so or just broke. One that leads to
+ * a server that only reads now (25006) was made before another one took its place.
+ */
 export function endsConnection(error: Error): boolean {
   return (
-    error instanceof StoreUnavailable || (error instanceof SqlError && /^(08|57P|25P03)/.test(error.code))
+    error instanceof StoreUnavailable ||
+    (error instanceof SqlError && /^(08|57P|25P03|25006)/.test(error.code))
   );
 }
 

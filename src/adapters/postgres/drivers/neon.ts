@@ -69,11 +69,20 @@ function createNeonTransport(url: URL, options: NeonDriverOptions): SqlTransport
   };
 }
 
-/** True when the request cannot have reached the database: nobody listens, or the name is unknown. */
+/** Nobody listens, the name is unknown, the login is refused, there is no such database. */
+const REFUSALS: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  '28P01',
+  '28000',
+  '3D000',
+]);
+
+/** True when the request cannot have reached the database. */
 function wasRefused(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
-    if ('code' in at && (at.code === 'ECONNREFUSED' || at.code === 'ENOTFOUND' || at.code === 'EAI_AGAIN'))
-      return true;
+    if ('code' in at && REFUSALS.has(at.code)) return true;
     at = 'sourceError' in at ? at.sourceError : at.cause;
   }
   return false;
