@@ -23,7 +23,8 @@ describe('a deployment', () => {
   );
 
   it('that brings two sequences of one name fails before it asks the database', async () => {
-    await expect(deployOf(good(), good())({ action: 'migrate' })).rejects.toThrow(
+    const other = draft('good', [{ type: 'step', id: 'a', handler: 'log' }]);
+    await expect(deployOf(good(), other)({ action: 'migrate' })).rejects.toThrow(
       'good: the deployment brings another one of this name',
     );
   });
