@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StepwellArgs } from './args.ts';
+import { loginOf } from './login.ts';
 import { baseFunction, type Parts } from './parts.ts';
 
 /** What a deployment does once: the schema before new code takes traffic, the sequences once it does. */
@@ -35,7 +36,7 @@ export function createDeployment(parts: Parts, databases: Databases): Deployment
       handler: entries.deploy,
       timeout: TIME_LIMIT,
       // Sequences may depend on what the user sets for all functions.
-      environment: { ...args.environment, ...loginOf(args), STEPWELL_DATABASE_URL: databases.ownerUrl },
+      environment: { ...args.environment, ...toLetIn(args), STEPWELL_DATABASE_URL: databases.ownerUrl },
     },
     opts,
   );
@@ -86,13 +87,9 @@ function digestOf(
 }
 
 /** Where the functions are not the owner of the schema, their login is let in by the migrations. Its name is no secret. */
-function loginOf({ database }: StepwellArgs): Readonly<Record<string, $util.Input<string>>> {
+function toLetIn({ database }: StepwellArgs): Readonly<Record<string, $util.Input<string>>> {
   if (database?.ownerUrl === undefined) return {};
-  // What is no address is refused by the functions, without being shown.
-  const login = $util
-    .output(database.url)
-    .apply((url) => (URL.canParse(url) ? decodeURIComponent(new URL(url).username) : ''));
-  return { STEPWELL_LOGIN: $util.unsecret(login) };
+  return { STEPWELL_LOGIN: $util.unsecret($util.output(database.url).apply(loginOf)) };
 }
 
 /** The properties of linked resources, as the functions see them. */

@@ -31,6 +31,11 @@ export const DEPLOYMENT: readonly Rule[] = [
     mistake: edit('infra/functions.ts', '      STEPWELL_MIGRATED_BY: deployment.migrated,\n', ''),
   },
   {
+    name: 'a migration has a quarter of an hour',
+    holds: (evaluated) => expect(functionOf(evaluated, 'Deploy').timeout).toBe(900),
+    mistake: edit('infra/deployment.ts', '      timeout: TIME_LIMIT,\n', ''),
+  },
+  {
     name: 'sequences are published once all functions are there',
     holds: (evaluated) => {
       const publishing = call(evaluated, 'Publishing');
