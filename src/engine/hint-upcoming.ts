@@ -1,10 +1,13 @@
 import { HINT_DELAY_MAX_MS } from '../ports/queue.ts';
 import type { WorkLook } from '../ports/store/sweeps.ts';
+import type { Upcoming } from '../ports/store/turn.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** Until the next sweep has looked, and a little more. */
 const LOOK_AHEAD_MS = 75_000;
-const HINTS_MAX = 1000;
+const PAGE = 1000;
+/** More than that in a minute is left to the sweep. */
+const PAGES_MAX = 50;
 
 /**
  * Whether there can be any, as far as the look of a sweep tells.
@@ -21,12 +24,15 @@ export function mayHaveUpcoming(look: WorkLook | null, ageMs: number): boolean {
  * comes once a minute (DESIGN 5). What was set less than a queue's longest delay ahead has its hint already (RULINGS B15).
  */
 export async function hintUpcoming({ store, hints }: Pick<TurnDeps, 'store' | 'hints'>): Promise<void> {
-  const { now, instances } = await store.listUpcoming({
-    withinMs: LOOK_AHEAD_MS,
-    aheadMs: HINT_DELAY_MAX_MS,
-    limit: HINTS_MAX,
-  });
-  hints.send(
-    instances.map(({ tenantId, instanceId, dueAt }) => ({ tenantId, instanceId, delayMs: dueAt - now })),
-  );
+  const request = { withinMs: LOOK_AHEAD_MS, aheadMs: HINT_DELAY_MAX_MS, limit: PAGE };
+  let last: Upcoming['instances'][number] | undefined;
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const after = last === undefined ? {} : { after: { dueAt: last.dueAt, instanceId: last.instanceId } };
+    const { now, instances } = await store.listUpcoming({ ...request, ...after });
+    hints.send(
+      instances.map(({ tenantId, instanceId, dueAt }) => ({ tenantId, instanceId, delayMs: dueAt - now })),
+    );
+    if (instances.length < PAGE) return;
+    last = instances.at(-1);
+  }
 }

@@ -4,7 +4,7 @@ import { runHints, runSweep } from '../../src/engine/invocation.ts';
 import { createSchedule } from '../../src/engine/schedules.ts';
 import type { SweepResult } from '../../src/engine/sweep.ts';
 import { type Store, StoreUnavailable } from '../../src/ports/store/store.ts';
-import { nextId, turnOf } from '../support/turn-builder.ts';
+import { newInstance, nextId, turnOf } from '../support/turn-builder.ts';
 import { parallel, sleepStep, step } from './support/blocks.ts';
 import { standardSettings } from './support/engine-process.ts';
 import { outage } from './support/fault-plans.ts';
@@ -184,6 +184,17 @@ describe('a sweep', () => {
     const id = await startAt(0);
     await expect(sweep()).rejects.toThrow(StoreUnavailable);
     expect(await world.view(id)).toMatchObject({ state: 'completed' });
+  });
+
+  it('hints at all that fall due before the next sweep, however many', async () => {
+    const sequenceId = await world.publish([step('a', 'quick')]);
+    const nextFireAt = world.time.now + 3_600_000;
+    const instances = Array.from({ length: 2_001 }, () => newInstance({ sequenceId, nextFireAt }));
+    await world.store.start({ instances, onKnownKey: 'first' });
+    await world.time.pass(3_590_000);
+    await sweep();
+    expect(new Set(sent)).toEqual(new Set(instances.map(({ id }) => id)));
+    expect(sent).toHaveLength(2_001);
   });
 
   it('tells how long the oldest instance had been due before it claimed any', async () => {

@@ -51,11 +51,31 @@ export function describeLeases(makeStore: MakeStore): void {
       [early, 29_000],
       [late, 59_000],
     ]);
-    expect((await world.store.listUpcoming({ ...request, limit: 1 })).instances).toHaveLength(1);
+    const [first, ...rest] = (await world.store.listUpcoming({ ...request, limit: 1 })).instances;
+    expect([first?.instanceId, rest]).toEqual([early, []]);
+    const after = { dueAt: first?.dueAt ?? 0, instanceId: early };
+    const next = (await world.store.listUpcoming({ ...request, after })).instances;
+    expect(next.map(({ instanceId }) => instanceId)).toEqual([late]);
     await world.advance(minutes(20));
     expect((await world.store.listUpcoming(request)).instances.map(({ instanceId }) => instanceId)).toEqual([
       far,
     ]);
+  });
+
+  it('lists what falls due at the same instant page by page, each once', async () => {
+    const nextFireAt = (await world.now()) + 3_600_000;
+    const ids: string[] = [];
+    for (let index = 0; index < 5; index += 1) ids.push(await world.start({ nextFireAt }));
+    await world.advance(3_590_000);
+    const request = { withinMs: 60_000, aheadMs: 900_000, limit: 2 };
+    const listed: string[] = [];
+    for (let page = 0; page < 4; page += 1) {
+      const last = listed.at(-1);
+      const after = last === undefined ? {} : { after: { dueAt: nextFireAt, instanceId: last } };
+      const { instances } = await world.store.listUpcoming({ ...request, ...after });
+      listed.push(...instances.map(({ instanceId }) => instanceId));
+    }
+    expect(listed).toEqual(ids.toSorted());
   });
 
   it('counts what is due and held by nobody, up to a limit', async () => {

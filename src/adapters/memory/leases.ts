@@ -1,3 +1,4 @@
+import { compareCodePoints } from '../../core/json.ts';
 import type {
   GivenSlot,
   LeaseRef,
@@ -101,16 +102,23 @@ export function countDue(tx: Tx, limit: number): number {
   return Math.min(count, limit);
 }
 
-export function listUpcoming(tx: Tx, { withinMs, aheadMs, limit }: UpcomingRequest): Upcoming {
+export function listUpcoming(tx: Tx, { withinMs, aheadMs, limit, after }: UpcomingRequest): Upcoming {
   const instances = [...tx.db.instances.values()]
     .flatMap(({ tenantId, id, dueAt, leaseUntil, updatedAt }) => {
       if (dueAt === null || leaseUntil !== null) return [];
       const isSoon = dueAt > tx.t && dueAt <= tx.t + withinMs;
       return isSoon && dueAt - updatedAt > aheadMs ? [{ tenantId, instanceId: id, dueAt }] : [];
     })
-    .toSorted((left, right) => left.dueAt - right.dueAt || (left.instanceId < right.instanceId ? -1 : 1));
+    .filter((instance) => after === undefined || inOrder(after, instance) < 0)
+    .toSorted(inOrder);
   return { now: tx.t, instances: instances.slice(0, limit) };
 }
+
+function inOrder(left: Place, right: Place): number {
+  return left.dueAt - right.dueAt || compareCodePoints(left.instanceId, right.instanceId);
+}
+
+type Place = NonNullable<UpcomingRequest['after']>;
 
 function least(left: number | null, right: number | null): number | null {
   if (left === null || right === null) return left ?? right;

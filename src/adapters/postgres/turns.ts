@@ -34,15 +34,17 @@ const RELEASE = 'SELECT stepwell.release_leases_v1($1::jsonb)';
 const VOID_ALL = 'SELECT stepwell.void_all_leases_v1()';
 const PEEK = 'SELECT stepwell.peek_inbox_v1($1::jsonb)';
 const NEXT_WAKE = 'SELECT stepwell.next_wake_v1()';
-// The time is a value of its own, so that it bounds a range of the index.
+// The time and the beginning of the page are values of their own, so that they bound a range of the index.
 const UPCOMING = `
-WITH t AS MATERIALIZED (SELECT stepwell.sw_now() AS now)
+WITH t AS MATERIALIZED (SELECT stepwell.sw_now() AS now),
+  a AS MATERIALIZED (SELECT greatest(t.now, stepwell.from_ms($4::bigint)) AS at FROM t)
 SELECT json_build_object('now', stepwell.to_ms((SELECT now FROM t)), 'instances', coalesce((
   SELECT json_agg(json_build_object('tenantId', u.tenant_id, 'instanceId', u.id, 'dueAt', stepwell.to_ms(u.due_at))
     ORDER BY u.due_at, u.id)
   FROM (
     SELECT i.tenant_id, i.id, i.due_at FROM stepwell.task_instances i
-    WHERE i.lease_until IS NULL AND i.due_at > (SELECT now FROM t)
+    WHERE i.lease_until IS NULL AND i.due_at > (SELECT now FROM t) AND i.due_at >= (SELECT at FROM a)
+      AND (i.due_at > (SELECT at FROM a) OR i.id > $5::uuid)
       AND i.due_at <= (SELECT now FROM t) + make_interval(secs => $1::double precision / 1000)
       AND i.due_at - i.updated_at > make_interval(secs => $2::double precision / 1000)
     ORDER BY i.due_at, i.id LIMIT $3
@@ -85,8 +87,9 @@ export function createTurnStore(driver: SqlDriver): TurnStore {
     async countDue(limit) {
       return answerOf<number>(await tenantCall(driver, null, COUNT_DUE, [limit]));
     },
-    async listUpcoming({ withinMs, aheadMs, limit }) {
-      return answerOf<Upcoming>(await tenantCall(driver, null, UPCOMING, [withinMs, aheadMs, limit]));
+    async listUpcoming({ withinMs, aheadMs, limit, after }) {
+      const page = [withinMs, aheadMs, limit, after?.dueAt ?? null, after?.instanceId ?? null];
+      return answerOf<Upcoming>(await tenantCall(driver, null, UPCOMING, page));
     },
   };
 }

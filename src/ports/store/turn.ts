@@ -73,6 +73,8 @@ export interface UpcomingRequest {
   readonly withinMs: number;
   readonly aheadMs: number;
   readonly limit: number;
+  /** The last one of the page before; absent: the first page. */
+  readonly after?: { readonly dueAt: number; readonly instanceId: string };
 }
 
 export interface Upcoming {
