@@ -16,7 +16,8 @@ const program = (signal: string, listens: boolean): string => `
   const { endOnSignals } = await import('./src/cli/end-on-signals.ts');
   endOnSignals(process.pid);
   console.log('process ' + process.pid);
-  setTimeout(() => process.exit(7), 100_000);
+  // Keeps it alive, and is ended by nothing but a signal.
+  (await import('node:net')).createServer().listen(0, '127.0.0.1');
 `;
 
 let child: ChildProcess | null = null;
