@@ -61,7 +61,12 @@ describe('the client commands', () => {
     expect((await stepwell('publish', 'ask.json')).stdout).toMatch(
       /^Published ask version 1 [0-9a-f-]{36}\nNext: /,
     );
-    expect((await stepwell('publish', 'ask.json')).stdout).toContain('Published ask version 2');
+    const second = (await stepwell('publish', 'ask.json')).stdout;
+    expect(second).toContain('Published ask version 2');
+    // The number of a version that was deprecated is taken.
+    const id = /[0-9a-f-]{36}/.exec(second)?.[0];
+    await fetch(`${server.url}/api/v1/sequences/${id}/deprecate`, { method: 'POST' });
+    expect((await stepwell('publish', 'ask.json')).stdout).toContain('Published ask version 3');
   });
 
   it('show the warnings of the publisher', async () => {

@@ -54,6 +54,8 @@ describe('the sequences of the client', () => {
     const [first, second] = [await sequences.publish(hello), await sequences.publish(hello)];
     await sequences.deprecate(second.id);
     expect((await sequences.versions({ name: 'hello' })).map(({ version }) => version)).toEqual([1]);
+    // Its number is taken all the same.
+    expect(await sequences.publish(hello)).toMatchObject({ version: 3 });
     await sequences.setStatus(first.id, 'unpublished');
     expect(await sequences.get(first.id)).toMatchObject({ status: 'unpublished' });
     expect(await sequences.get(second.id)).toMatchObject({ deprecated: true });

@@ -8,6 +8,8 @@ import { readJsonFile } from '../read-json.ts';
 import type { ApiClient } from './api-client.ts';
 import { SequenceAnswer } from './schemas.ts';
 
+const SequencePage = z.looseObject({ items: z.array(SequenceAnswer) });
+
 /** What must be known to fill in the rest; the server checks the document itself. */
 const Draft = z.looseObject({
   name: z.string(),
@@ -52,11 +54,11 @@ export async function readDraftFile(
   return ok({ name: draft.data.name, version: version.value, document });
 }
 
-/** The document's version, else one more than the newest version that is not deprecated, else 1. */
+/** The document's version, else one more than the newest version, deprecated or not, else 1. */
 async function versionOf(client: ApiClient, draft: Draft, tenant: string): Promise<Result<unknown, Advice>> {
   if (draft.version !== undefined) return ok(draft.version);
-  const query = new URLSearchParams({ tenant_id: tenant, namespace: draft.namespace, name: draft.name });
-  const versions = await client.get(`/sequences/versions?${query.toString()}`, SequenceAnswer.array());
-  if (!versions.ok) return versions;
-  return ok(Math.max(0, ...versions.value.map(({ version }) => version)) + 1);
+  const name = { tenant_id: tenant, namespace: draft.namespace, name: draft.name };
+  const query = new URLSearchParams({ ...name, limit: '1' });
+  const newest = await client.get(`/sequences?${query.toString()}`, SequencePage);
+  return newest.ok ? ok((newest.value.items[0]?.version ?? 0) + 1) : newest;
 }

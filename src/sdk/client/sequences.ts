@@ -50,7 +50,7 @@ export function sequenceCalls(send: Send, parts: SequenceParts) {
     publish: (draft: SequenceDraft, options: CallOptions = {}) => publish(send, parts, draft, options),
     ...reads,
     ...sequenceChecks(send, (draft, options) =>
-      filledIn({ ...parts, versions: reads.versions }, draft, options),
+      filledIn({ ...parts, newest: newestBy(reads) }, draft, options),
     ),
     /** Hides a version from look-up by name. */
     deprecate: (id: string, options: CallOptions = {}) =>
@@ -104,6 +104,12 @@ function sequenceReads(send: Send, tenant: string | null) {
   };
 }
 
+/** By the list, which has deprecated versions too: their numbers are taken. */
+function newestBy({ list }: Pick<ReturnType<typeof sequenceReads>, 'list'>) {
+  return async (name: SequenceFilter & { readonly tenant_id: string }, options: CallOptions) =>
+    (await list({ ...name, limit: 1 }, options)).items;
+}
+
 async function publish(
   send: Send,
   parts: SequenceParts,
@@ -111,7 +117,7 @@ async function publish(
   options: CallOptions,
 ): Promise<PublishedSequence> {
   const reads = sequenceReads(send, parts.tenant);
-  const body = await filledIn({ ...parts, versions: reads.versions }, draft, options);
+  const body = await filledIn({ ...parts, newest: newestBy(reads) }, draft, options);
   const { id, version } = body;
   try {
     const call = { method: 'POST', path: '/sequences', body, idempotent: true } as const;
