@@ -6,7 +6,7 @@ import { type Invocation, openInvocation } from './open-invocation.ts';
 import type { SweepResult, Swept } from './sweep.ts';
 import { RESERVE_MS } from './turn-budget.ts';
 import type { TurnDeps } from './turn-deps.ts';
-import { hintFreed } from './turn-effects.ts';
+import { hintFreed } from './hint-freed.ts';
 import { untilAnswered } from './until-answered.ts';
 
 /** A database that wakes up refuses the first connections; that must not send a message back. */

@@ -6,7 +6,7 @@ import { localInstant } from './lease.ts';
 import type { Attempt, InstanceTarget, Operation, OperationAnswer, TurnRunner } from './runner.ts';
 import type { Turn } from './turn.ts';
 import type { TurnEnd } from './turn-end.ts';
-import { hintFreed } from './turn-effects.ts';
+import { hintFreed } from './hint-freed.ts';
 import { askTwice } from './until-answered.ts';
 import type { TurnDeps } from './turn-deps.ts';
 

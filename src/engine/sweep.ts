@@ -6,7 +6,7 @@ import type { LocalRunner } from './local-runner.ts';
 import { kindsOfWork, lookForWork, sayAlone } from './look-for-work.ts';
 import { RESERVE_MS } from './turn-budget.ts';
 import type { TurnDeps } from './turn-deps.ts';
-import { hintFreed } from './turn-effects.ts';
+import { hintFreed } from './hint-freed.ts';
 import { askTwice } from './until-answered.ts';
 
 export interface SweepSettings {

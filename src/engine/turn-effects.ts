@@ -3,13 +3,14 @@ import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { outputsAt } from '../core/run/item-scopes.ts';
 import { placeOf } from '../core/run/place.ts';
 import type { Store } from '../ports/store/store.ts';
-import type { FreedSlots, ReleasedLease, TurnCommit, TurnVerdict } from '../ports/store/turn.ts';
+import type { ReleasedLease, TurnCommit, TurnVerdict } from '../ports/store/turn.ts';
 import type { Hint, Hints } from '../ports/hints.ts';
 import type { StepGate } from '../ports/step-handler.ts';
 import { isTerminal } from '../core/run/states.ts';
 import { CallAbort } from './call-abort.ts';
 import { callHandler } from './call-handler.ts';
 import type { CallOutcome, HandlerCall } from './handler-call.ts';
+import { hintFreed } from './hint-freed.ts';
 import { invokeBefore } from './invoke-interceptors.ts';
 import type { Lease } from './lease.ts';
 import type { TurnDeps } from './turn-deps.ts';
@@ -136,11 +137,6 @@ export function slotHints(tenantId: string, verdict: TurnVerdict): readonly Hint
   if (verdict.verdict !== 'ok' && verdict.verdict !== 'already') return NO_HINTS;
   const { nextOfKey: instanceId } = verdict;
   return instanceId === undefined ? NO_HINTS : [{ tenantId, instanceId, delayMs: 0 }];
-}
-
-/** Who got a slot that a claim has freed is due now. */
-export function hintFreed({ hints }: { readonly hints: Hints }, { given = [] }: FreedSlots): void {
-  if (given.length > 0) hints.send(given.map((target) => ({ ...target, delayMs: 0 })));
 }
 
 /** Gives leases back; who got a slot that this has freed is due now. */
