@@ -1,5 +1,4 @@
 import type { JsonObject } from '../src/core/json.ts';
-import { collectHandlers } from '../src/sdk/collect-handlers.ts';
 import { collectSequences } from '../src/sdk/collect-sequences.ts';
 import type { DefinedHandler } from '../src/sdk/handler.ts';
 import type { SequenceDraft } from '../src/sdk/sequence-draft.ts';
@@ -14,15 +13,6 @@ export interface Project {
   readonly sequenceFiles?: Readonly<Record<string, unknown>>;
   /** Tenant of the sequences that name none. Default: `default`. */
   readonly tenant?: string;
-}
-
-/** The handlers of the project. Throws with the reason when something else stands where they should be. */
-export function handlersOf({ handlers = [] }: Project): readonly DefinedHandler[] {
-  const module = Array.isArray(handlers) ? { default: handlers } : handlers;
-  if (Array.isArray(handlers) && handlers.length === 0) return [];
-  const collected = collectHandlers(module, 'the list of handlers', () => null);
-  if (!collected.ok) throw new Error(`${collected.error.message}. ${collected.error.next}`);
-  return collected.value;
 }
 
 /** The documents of the project's sequences. Throws with file and export when something is meant as one and is none. */

@@ -10,7 +10,8 @@ import type { Log } from '../../src/ports/system.ts';
 import type { Waker } from '../../src/ports/waker.ts';
 import { version } from '../../package.json';
 import { engineSettings, registryOf } from '../engine-settings.ts';
-import { handlersOf, type Project } from '../project.ts';
+import type { Project } from '../project.ts';
+import { handlersOf } from '../project-handlers.ts';
 import type { FunctionSettings } from '../settings.ts';
 import { driverNameOf } from './driver-name.ts';
 

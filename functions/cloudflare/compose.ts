@@ -21,7 +21,8 @@ import { sealOf } from '../seal-of.ts';
 import { readWorkerSettings, type WorkerSettings } from '../settings.ts';
 import type { WorkerEnv } from './platform.ts';
 import { refusedDrafts } from '../../src/engine/publish-drafts.ts';
-import { draftsOf, handlersOf, type Project } from '../project.ts';
+import { draftsOf, type Project } from '../project.ts';
+import { handlersOf } from '../project-handlers.ts';
 import { createWorkerLog } from './worker-log.ts';
 
 /** What the invocations of one isolate share: settings, code, and what was learned. Nothing of it is under way. */

@@ -7,7 +7,8 @@ import type {
 } from '@cloudflare/workers-types';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { createCloudflareWorker, type WorkerEnv } from '../../../functions/cloudflare/index.ts';
-import { draftsOf, handlersOf } from '../../../functions/project.ts';
+import { draftsOf } from '../../../functions/project.ts';
+import { handlersOf } from '../../../functions/project-handlers.ts';
 import { readWorkerSettings } from '../../../functions/settings.ts';
 import { defineHandler } from '../../../src/sdk/handler.ts';
 import { sequence } from '../../../src/sdk/sequence.ts';
