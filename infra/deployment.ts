@@ -7,6 +7,8 @@ import { baseFunction, type Parts } from './parts.ts';
 export interface Deployment {
   /** The same for the same code. Whoever takes this into its environment comes after the migrations. */
   readonly migrated: $util.Output<string>;
+  /** The same, once the new code of this function has shown that it can work. The others come after it. */
+  readonly checkedBy: (lambda: sst.aws.Function) => $util.Output<string>;
   /** Publishes the sequences, after the functions with these names are there. */
   readonly publishAfter: (functionNames: readonly $util.Output<string>[]) => aws.lambda.Invocation;
   readonly functionNode: $util.Output<aws.lambda.Function>;
@@ -41,9 +43,9 @@ export function createDeployment(parts: Parts, databases: Databases): Deployment
     opts,
   );
   const functionName = deploy.nodes.function.name;
-  // Code is stored under the hash of its content.
-  const code = deploy.nodes.function.s3Key.apply((key) => key ?? 'unknown');
-  const triggers = { code, settings: digestOf(args, databases) };
+  const code = codeOf(deploy);
+  const settings = digestOf(args, databases);
+  const triggers = { code, settings };
   // Out of the state before it is called anew: one that has failed is called again then, also by a deployment that goes back.
   const again = { ...opts, deleteBeforeReplace: true };
   const migration = new aws.lambda.Invocation(
@@ -51,8 +53,21 @@ export function createDeployment(parts: Parts, databases: Databases): Deployment
     { functionName, input: JSON.stringify({ action: 'migrate' }), triggers },
     again,
   );
+  const migrated = $util.all([code, migration.result]).apply(([applied]) => applied);
   return {
-    migrated: $util.all([code, migration.result]).apply(([applied]) => applied),
+    migrated,
+    checkedBy: (lambda) => {
+      const check = new aws.lambda.Invocation(
+        `${name}Check`,
+        {
+          functionName: lambda.nodes.function.name,
+          input: JSON.stringify({ action: 'check' }),
+          triggers: { code: codeOf(lambda), settings },
+        },
+        again,
+      );
+      return $util.all([migrated, check.result]).apply(([applied]) => applied);
+    },
     functionNode: deploy.nodes.function,
     publishAfter: (functionNames) =>
       new aws.lambda.Invocation(
@@ -66,6 +81,11 @@ export function createDeployment(parts: Parts, databases: Databases): Deployment
         again,
       ),
   };
+}
+
+/** Code is stored under the hash of its content. */
+function codeOf(lambda: sst.aws.Function): $util.Output<string> {
+  return lambda.nodes.function.s3Key.apply((key) => key ?? 'unknown');
 }
 
 /**

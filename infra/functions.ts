@@ -9,6 +9,8 @@ import type { WakeAccess, Wakes } from './wakes.ts';
 export interface Surroundings {
   readonly queues: Queues;
   readonly deployment: Deployment;
+  /** What has to be done before these functions are changed; default: the migrations. */
+  readonly afterwards?: $util.Output<string>;
   readonly wakes: Wakes;
   readonly databaseUrl: $util.Input<string>;
   readonly apiKey: $util.Input<string>;
@@ -29,11 +31,15 @@ const BATCH = { size: 10, partialResponses: true } as const;
 /** The API ends a stream after a minute; clients resume. */
 const STREAM_LIMIT_SECONDS = 75;
 
-/** All functions that serve. The sweep is there before the others, which have to name it where they set wakes. */
-export function createFunctions(parts: Parts, around: Surroundings): Functions {
+/**
+ * All functions that serve. The sweep is there before the others, which name it where they set wakes, and come once it has
+ * shown that the new code works: a sweep that fails is the least harm, for the old turn functions and the old API go on.
+ */
+export function createFunctions(parts: Parts, before: Surroundings): Functions {
   const { entries, stage } = parts;
-  const { queues, wakes } = around;
-  const sweep = createSweep(parts, around);
+  const { queues, wakes } = before;
+  const sweep = createSweep(parts, before);
+  const around = { ...before, afterwards: before.deployment.checkedBy(sweep) };
   const own = wakes.ofOthers(sweep.arn);
   const { deadLetters, turns } = queues;
   const turnsMax = turnFunctionsMax(parts, around.databaseUrl);
@@ -127,7 +133,7 @@ function reserve(reserved: number | undefined): Pick<sst.aws.FunctionArgs, 'conc
  */
 function serving(
   parts: Parts,
-  { queues, deployment, databaseUrl }: Surroundings,
+  { queues, deployment, databaseUrl, afterwards = deployment.migrated }: Surroundings,
   own: WakeAccess,
   secrets: Readonly<Record<string, $util.Input<string>>> = {},
 ) {
@@ -141,7 +147,7 @@ function serving(
       STEPWELL_DATABASE_URL: databaseUrl,
       STEPWELL_QUEUE_URL: queues.turns.url,
       STEPWELL_INVOCATION_SECS: String(TIME_LIMIT_SECONDS),
-      STEPWELL_MIGRATED_BY: deployment.migrated,
+      STEPWELL_MIGRATED_BY: afterwards,
       ...(driver === undefined ? {} : { STEPWELL_DATABASE_DRIVER: driver }),
       ...(args.encryptionKey === undefined ? {} : { STEPWELL_ENCRYPTION_KEY: args.encryptionKey }),
       ...secrets,

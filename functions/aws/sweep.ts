@@ -1,19 +1,22 @@
 import { runSweep } from '../../src/engine/invocation.ts';
 import type { SweepResult } from '../../src/engine/sweep.ts';
+import { check, isCheck } from './check.ts';
 import type { AwsHost, AwsParts } from './compose.ts';
 import { guardOf, type OwnAddress, wakerOf } from './economy.ts';
 import type { Remaining } from './records.ts';
 
 /**
- * The clock's tick: everything that time drives, and what the queue lost. The event says nothing. In economy mode it also
+ * The clock's tick: everything that time drives, and what the queue lost. The event says nothing, unless it is the
+ * check of a deployment. In economy mode it also
  * keeps the next wake. What it logs is watched: an alarm goes off when `oldest_due_ms` is large, which was seen before anything
  * was claimed.
  */
 export function createSweepHandler(
   host: AwsHost,
 ): (event: unknown, context: Remaining & OwnAddress) => Promise<void> {
-  return async (_event, context) => {
+  return async (event, context) => {
     const parts = await host();
+    if (isCheck(event)) return check(parts, context);
     const { oldestDueMs, ...swept } = await sweepOrWake(parts, context);
     parts.watched.info('swept', {
       ...swept,

@@ -4,13 +4,15 @@ import type { Evaluated, Resource } from './evaluate.ts';
 import { functionOf, only, SERVING } from './resources.ts';
 import { edit, type Rule } from './rule.ts';
 
-const call = (evaluated: Evaluated, name: 'Migration' | 'Publishing'): Resource =>
+type Call = 'Migration' | 'Check' | 'Publishing';
+
+const call = (evaluated: Evaluated, name: Call): Resource =>
   only(evaluated, 'aws:lambda/invocation:Invocation', new RegExp(`${name}$`));
 
 const Triggers = z.object({ code: z.string(), settings: z.string() });
 
 /** What has a deployment call its function again. */
-export function triggersOf(evaluated: Evaluated, name: 'Migration' | 'Publishing'): z.infer<typeof Triggers> {
+export function triggersOf(evaluated: Evaluated, name: Call): z.infer<typeof Triggers> {
   return Triggers.parse(call(evaluated, name).inputs['triggers']);
 }
 
@@ -28,7 +30,20 @@ export const DEPLOYMENT: readonly Rule[] = [
         expect(order).toBeGreaterThan(evaluated.resources.indexOf(migration));
       }
     },
-    mistake: edit('infra/functions.ts', '      STEPWELL_MIGRATED_BY: deployment.migrated,\n', ''),
+    mistake: edit('infra/functions.ts', '      STEPWELL_MIGRATED_BY: afterwards,\n', ''),
+  },
+  {
+    name: 'new code shows in the sweep that it works, before the other functions are changed',
+    holds: (evaluated) => {
+      const check = call(evaluated, 'Check');
+      const sweep = functionOf(evaluated, 'Sweep');
+      expect(check.inputs).toMatchObject({ functionName: sweep.name, input: '{"action":"check"}' });
+      const order = evaluated.resources.indexOf(check);
+      expect(order).toBeGreaterThan(sweep.order);
+      for (const name of SERVING.filter((one) => one !== 'Sweep'))
+        expect(functionOf(evaluated, name).order).toBeGreaterThan(order);
+    },
+    mistake: edit('infra/deployment.ts', '[migrated, check.result]', '[migrated]'),
   },
   {
     name: 'a migration has a quarter of an hour',
@@ -48,7 +63,7 @@ export const DEPLOYMENT: readonly Rule[] = [
   {
     name: 'both are done again when what they are told has changed, which the state does not show',
     holds: (evaluated) => {
-      for (const name of ['Migration', 'Publishing'] as const) {
+      for (const name of ['Migration', 'Check', 'Publishing'] as const) {
         const { settings } = triggersOf(evaluated, name);
         expect(settings).toMatch(/^[0-9a-f]{64}$/);
         expect(call(evaluated, name).secrets).toContain('triggers');
@@ -60,7 +75,7 @@ export const DEPLOYMENT: readonly Rule[] = [
   {
     name: 'what has failed is done again, also by a deployment of what was there before',
     holds: (evaluated) => {
-      for (const name of ['Migration', 'Publishing'] as const)
+      for (const name of ['Migration', 'Check', 'Publishing'] as const)
         expect(call(evaluated, name).deleteBeforeReplace).toBe(true);
     },
     mistake: edit('infra/deployment.ts', 'deleteBeforeReplace: true', 'deleteBeforeReplace: false'),
