@@ -1,40 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/core/json.ts';
-import { publishDrafts } from '../../src/engine/publish-drafts.ts';
-import type { Store } from '../../src/ports/store/store.ts';
-import { nextId } from '../support/turn-builder.ts';
+import { deploymentScene } from './deployments.ts';
 import { useSessions } from './sessions.ts';
 import { MIGRATED_WITH_TEST_CLOCK } from './store-database.ts';
 
-const clock = { nowMs: () => 1_802_332_800_000 };
-const TENANT = 'saltmarsh';
-
 describe('deployments in two sessions', () => {
   const sessions = useSessions(MIGRATED_WITH_TEST_CLOCK);
-  const draft = (name: string, handler: string): JsonObject => ({
-    name,
-    blocks: [{ type: 'step', id: 'a', handler }],
-  });
-  /** Of a name that no other test uses. */
-  const scene = () => {
-    const name = `trip-${nextId()}`;
-    const query = { tenantId: TENANT, namespace: null, name, limit: 100, offset: 0 };
-    return {
-      deploy: async (store: Store, deployedAt: number | null, handler: string, version?: number) => {
-        const brought = { ...draft(name, handler), ...(version === undefined ? {} : { version }) };
-        return (await publishDrafts({ store, clock }, TENANT, [brought], deployedAt))[0]?.outcome;
-      },
-      /** The handlers of all versions, newest first. */
-      handlers: async (store: Store) =>
-        (await store.listSequences(query)).map(
-          ({ definition }) => /"handler": ?"([^"]+)"/.exec(JSON.stringify(definition))?.[1],
-        ),
-    };
-  };
-
   it('the later one waits for the earlier one and comes above it', async () => {
     const [one, two] = [await sessions.open(), await sessions.open()];
-    const { deploy, handlers } = scene();
+    const { deploy, handlers } = deploymentScene();
     await one.begin();
     expect(await deploy(one.store, 1, 'old')).toBe('published');
     const later = deploy(two.store, 2, 'new');
@@ -46,7 +19,7 @@ describe('deployments in two sessions', () => {
 
   it('the later one that found its content on top looks again when the earlier one has changed that', async () => {
     const [one, two] = [await sessions.open(), await sessions.open()];
-    const { deploy, handlers } = scene();
+    const { deploy, handlers } = deploymentScene();
     await deploy(one.store, 1, 'good');
     await one.begin();
     expect(await deploy(one.store, 2, 'bad')).toBe('published');
@@ -59,7 +32,7 @@ describe('deployments in two sessions', () => {
 
   it('the earlier one waits for the later one and leaves it on top', async () => {
     const [one, two] = [await sessions.open(), await sessions.open()];
-    const { deploy, handlers } = scene();
+    const { deploy, handlers } = deploymentScene();
     await one.begin();
     expect(await deploy(one.store, 2, 'new')).toBe('published');
     const earlier = deploy(two.store, 1, 'old');
@@ -71,7 +44,7 @@ describe('deployments in two sessions', () => {
 
   it('the earlier one goes on when the later one comes to nothing', async () => {
     const [one, two] = [await sessions.open(), await sessions.open()];
-    const { deploy, handlers } = scene();
+    const { deploy, handlers } = deploymentScene();
     await one.begin();
     await deploy(one.store, 2, 'new');
     const earlier = deploy(two.store, 1, 'old');
@@ -83,10 +56,9 @@ describe('deployments in two sessions', () => {
 
   it('a version that is published by hand at the same moment stays below', async () => {
     const [one, two] = [await sessions.open(), await sessions.open()];
-    const { deploy, handlers } = scene();
+    const { deploy, publishByHand, handlers } = deploymentScene();
     await one.begin();
-    // A draft that names its version is inserted as the API inserts one.
-    expect(await deploy(one.store, null, 'by_hand', 1)).toBe('published');
+    expect(await publishByHand(one.store, 1, 'by_hand')).toBe('published');
     const deployment = deploy(two.store, 1, 'new');
     await two.untilBlocked();
     await one.commit();
@@ -96,7 +68,7 @@ describe('deployments in two sessions', () => {
 
   it('of many processes of one deployment exactly one publishes', async () => {
     const opened = await Promise.all(Array.from({ length: 6 }, () => sessions.open()));
-    const { deploy, handlers } = scene();
+    const { deploy, handlers } = deploymentScene();
     const [first] = opened;
     const outcomes = await Promise.all(opened.map(({ store }) => deploy(store, 5, 'new')));
     expect(outcomes.filter((outcome) => outcome === 'published')).toHaveLength(1);
