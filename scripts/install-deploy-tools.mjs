@@ -9,6 +9,6 @@ for (const { name, problem } of tools.filter((tool) => tool.problem !== null)) {
   console.error(
     `\n${name} could not be installed, so the tests that need it fail. Is the registry of npm within reach?`,
   );
-  console.error(problem.split('\n').slice(0, 12).join('\n'));
+  console.error(problem.split('\n').filter(Boolean).slice(0, 5).join('\n'));
 }
 process.exitCode = tools.some(({ problem }) => problem !== null) ? 1 : 0;

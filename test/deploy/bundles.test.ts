@@ -12,7 +12,7 @@ const LIMIT_BYTES = 350_000;
 const STARTS = 7;
 /** What most events do without, and what only a deployment needs. */
 const UNWANTED =
-  /migrat|swagger|dashboard|openapi|@aws-sdk|drizzle-orm|@neondatabase|^node_modules\/(pg|zod)\/|adapters\/postgres\/drivers|src\/cli/;
+  /migrat|swagger|dashboard|openapi|@aws-sdk|drizzle-orm|@neondatabase|node_modules\/(pg|zod)\/|adapters\/postgres\/drivers|src\/cli/;
 
 let project: AwsProject;
 

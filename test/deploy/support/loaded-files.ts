@@ -55,8 +55,8 @@ const SourceMap = z.object({ sources: z.array(z.string()) });
 
 /** The package is installed as it is published, a few files that many modules went into; their source maps name these. */
 function modulesOf(root: string, path: string): readonly string[] {
-  if (!path.startsWith('node_modules/stepwell/dist/')) return [path];
   const file = join(root, path);
+  if (!path.startsWith('node_modules/stepwell/dist/')) return [relative(ROOT, file)];
   const { sources } = SourceMap.parse(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
   return sources.map((source) => relative(ROOT, resolve(dirname(file), source)));
 }
