@@ -9,7 +9,8 @@ import { areasTable, benchTables, toldTables } from './deploy-tables.mjs';
  * `npm run deploy:check`: all that can be shown of a deployment without an account, on three versions of Node. On AWS the
  * types and resources of the configuration and the bundled functions under AWS's own runtime client, on Cloudflare the
  * Worker in workerd, and both engines' functions on their own; then figures. A stage counts as one pass or failure, the
- * tests count one by one. The last line is always `N passed, N failed`.
+ * tests count one by one. The last line is always `N passed, N failed`. `node scripts/deploy-check.mjs figures` runs the named
+ * stages only.
  */
 const folder = mkdtempSync(join(tmpdir(), 'stepwell-deploy-check-'));
 const report = join(folder, 'tests.json');
@@ -23,6 +24,11 @@ const tests = ['run', 'test/deploy', 'test/functions', 'test/sqs', '--reporter=d
 const stages = [
   { name: 'tools', command: ['tsx', 'scripts/install-deploy-tools.mjs'] },
   { name: 'tests', command: ['vitest', ...tests, `--outputFile.json=${report}`] },
+  // Once more, with nothing beside it: what takes time on a busy machine says nothing of an idle one.
+  {
+    name: 'import times',
+    command: ['vitest', 'run', 'test/deploy/bundles.test.ts', '-t', 'can be imported'],
+  },
   { name: 'figures', command: ['tsx', 'bench/main.ts', '--functions', '--quick', '--json'], isFigures: true },
 ];
 
@@ -30,15 +36,19 @@ const env = {
   STEPWELL_TEST_NODES: '20,22,24',
   STEPWELL_FIGURES: figures,
   STEPWELL_DEPLOY_TOOLS: '',
+  AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
   ...process.env,
   PATH: `${join(process.cwd(), 'node_modules/.bin')}:${process.env.PATH}`,
 };
 
+const asked = process.argv.slice(2);
 let passedCount = 0;
 let failedCount = 0;
 const tables = [];
 try {
-  for (const stage of stages) await runStage(stage);
+  for (const stage of stages.filter(({ name }) => asked.length === 0 || asked.includes(name))) {
+    await runStage(stage);
+  }
   tables.unshift(...(existsSync(report) ? [areasTable(report)] : []), ...toldTables(told()));
   for (const text of tables.filter(Boolean)) showTable(text);
 } catch (error) {

@@ -46,7 +46,8 @@ function faultsTable(rows) {
 }
 
 function bundlesTable(bundles, imports) {
-  const ms = (name, node) => imports.find((line) => line.function === name && line.node === node)?.ms ?? '-';
+  const ms = (name, node) =>
+    imports.findLast((line) => line.function === name && line.node === node)?.ms ?? '-';
   return table(
     `What a new process of a function loads before its first event, and how long that takes (target on Node 22: ${IMPORT_TARGET_MS} ms)`,
     ['function', 'minified', 'limit', 'with all it may load', ...NODES.map((node) => `Node ${node}`)],
