@@ -1,5 +1,5 @@
 import type { Failure } from './failure.ts';
-import { canonicalJson, type Json, jsonObject, utf8Bytes } from './json.ts';
+import { type Json, jsonBytes, jsonObject } from './json.ts';
 import { err, ok, type Result } from './result.ts';
 
 /** Largest output of a step in bytes of canonical JSON, unless a setting says otherwise ([DISP-2], RULINGS B20). */
@@ -26,7 +26,7 @@ export function callOutput(value: unknown, maxBytes: number = MAX_OUTPUT_BYTES):
 
 /** The failure of a result that is larger than `maxBytes` of canonical JSON [DISP-2]; null when it fits. */
 export function outputSizeFailure(output: Json, maxBytes: number = MAX_OUTPUT_BYTES): Failure | null {
-  const bytes = utf8Bytes(canonicalJson(output));
+  const bytes = jsonBytes(output);
   return bytes <= maxBytes ? null : tooLargeFailure(`${bytes}`, maxBytes);
 }
 

@@ -67,8 +67,16 @@ function surrogateRank(unit: number): number {
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
+/** Bytes of a value as JSON in UTF-8; canonical or not makes no difference. */
+export function jsonBytes(value: Json): number {
+  return utf8Bytes(JSON.stringify(value));
+}
+
+const BEYOND_ASCII = /[\u0080-\uffff]/;
+
 /** Bytes of a text in UTF-8, without encoding it. Lone surrogates count as the three bytes of U+FFFD. */
 export function utf8Bytes(text: string): number {
+  if (!BEYOND_ASCII.test(text)) return text.length;
   let bytes = 0;
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);

@@ -65,7 +65,7 @@ function noticeDispatch(draft: Draft, notice: Notice): Dispatch {
     pure: false,
     timeoutMs: NOTICE_TIMEOUT_MS,
     shielded: false,
-    context: { data: {}, config: {}, audit: [], runtime: {} },
+    context: () => ({ data: {}, config: {}, audit: [], runtime: {} }),
     idempotencyKey: idempotencyKey(draft.record, leaf, blockId, iteration),
     intentFirst: false,
     leaf,

@@ -1,3 +1,4 @@
+import { jsonBytes } from '../core/json.ts';
 import { StoreUnavailable } from '../ports/store/store.ts';
 import type { CommitAnswer, TurnCommit, TurnStore, TurnVerdict } from '../ports/store/turn.ts';
 import type { Clock, Log } from '../ports/system.ts';
@@ -189,7 +190,7 @@ async function sendAlone(sending: Sending, waiting: Waiting): Promise<void> {
 /** Good enough to bound a batch; the exact size is the store's business. Parts that are nearly always empty cost nothing. */
 function roughBytes(turn: TurnCommit): number {
   let bytes = 512;
-  for (const row of turn.rows) bytes += 256 + JSON.stringify(row.output).length;
+  for (const row of turn.rows) bytes += 256 + (row.bytes ?? jsonBytes(row.output));
   for (const { frame } of turn.frames)
     bytes += frame.detail.kind === 'for_each' ? JSON.stringify(frame).length : 512;
   if (turn.instance.dataSet !== undefined) bytes += JSON.stringify(turn.instance.dataSet).length;

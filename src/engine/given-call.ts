@@ -21,7 +21,6 @@ export class GivenCall implements StepCall {
   readonly attempt: number;
   readonly iteration: string;
   readonly params: Json;
-  readonly context: ContextView;
   readonly outputs: ReadonlyMap<string, Json>;
   readonly idempotencyKey: string;
   readonly redelivery: boolean;
@@ -42,7 +41,6 @@ export class GivenCall implements StepCall {
     this.attempt = dispatch.attempt;
     this.iteration = dispatch.iteration;
     this.params = dispatch.params;
-    this.context = dispatch.context;
     this.outputs = call.outputs;
     this.idempotencyKey = dispatch.idempotencyKey;
     this.redelivery = dispatch.redelivery;
@@ -56,6 +54,10 @@ export class GivenCall implements StepCall {
 
   get attemptKey(): string {
     return `${this.idempotencyKey}:${this.attempt}`;
+  }
+
+  get context(): ContextView {
+    return this.call.dispatch.context();
   }
 
   get signal(): AbortSignal {

@@ -18,6 +18,8 @@ export function createIdSource(clock: Pick<Clock, 'nowMs'>, entropy: Entropy, af
   let lastMs = after === undefined ? -1 : uuidTimeMs(after);
   // Every counter value of that millisecond may be taken by the other source.
   let counter = COUNTER_END;
+  let timeOf = -1;
+  let time = '';
   return {
     newId(): string {
       const random = entropy.bytes(10);
@@ -31,7 +33,11 @@ export function createIdSource(clock: Pick<Clock, 'nowMs'>, entropy: Entropy, af
         lastMs += 1;
         counter = startOfCounter(random);
       }
-      return formatId(lastMs, counter, random);
+      if (timeOf !== lastMs) {
+        timeOf = lastMs;
+        time = formatTime(lastMs);
+      }
+      return formatId(time, counter, random);
     },
   };
 }
@@ -50,18 +56,23 @@ function startOfCounter(random: Uint8Array): number {
   );
 }
 
-function formatId(ms: number, counter: number, random: Uint8Array): string {
-  const time = hex(ms, 12);
-  const high = hex(0x7000 + Math.floor(counter / 0x4000), 4);
-  const low = hex(0x8000 + (counter % 0x4000), 4);
-  const tail = Array.from({ length: 6 }, (_, index) => hex(byteAt(random, index), 2)).join('');
-  return `${time.slice(0, 8)}-${time.slice(8)}-${high}-${low}-${tail}`;
+/** `time`: see `formatTime`. Version and variant keep the two groups behind it at four digits. */
+function formatId(time: string, counter: number, random: Uint8Array): string {
+  const high = (0x7000 + Math.floor(counter / 0x4000)).toString(16);
+  const low = (0x8000 + (counter % 0x4000)).toString(16);
+  let id = `${time}-${high}-${low}-`;
+  for (let index = 0; index < 6; index += 1) id += HEX[byteAt(random, index)] ?? '';
+  return id;
 }
+
+function formatTime(ms: number): string {
+  const digits = ms.toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}`;
+}
+
+/** The two digits of each byte. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 function byteAt(bytes: Uint8Array, index: number): number {
   return bytes[index] ?? 0;
-}
-
-function hex(value: number, digits: number): string {
-  return value.toString(16).padStart(digits, '0');
 }

@@ -55,6 +55,7 @@ export async function callAside(
 function dispatchOf(draft: Draft, call: SideCall): Dispatch {
   const { record, env } = draft;
   const { name, iteration } = call;
+  const { data, config } = record;
   return {
     frameKey: '',
     blockId: name,
@@ -67,7 +68,7 @@ function dispatchOf(draft: Draft, call: SideCall): Dispatch {
     pure: false,
     timeoutMs: call.timeoutMs,
     shielded: false,
-    context: { data: record.data, config: record.config, audit: [], runtime: {} },
+    context: () => ({ data, config, audit: [], runtime: {} }),
     idempotencyKey: `${record.id}:${record.runId}:${name}:${iteration === '' ? '-' : iteration}`,
     intentFirst: false,
     leaf: freshLeaf(env.now),

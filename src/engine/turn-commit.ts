@@ -43,9 +43,12 @@ export function turnCommit(parts: {
     logs: changes.logs,
     outcomes: changes.outcomes,
     settle: parts.settle,
-    ...(changes.webhooks === undefined || changes.webhooks.length === 0
-      ? {}
-      : { webhooks: changes.webhooks }),
   };
-  return changes.outside === undefined ? commit : { ...commit, outside: changes.outside };
+  const { outside, webhooks = [] } = changes;
+  if (outside === undefined && webhooks.length === 0) return commit;
+  return {
+    ...commit,
+    ...(webhooks.length === 0 ? {} : { webhooks }),
+    ...(outside === undefined ? {} : { outside }),
+  };
 }

@@ -20,6 +20,8 @@ import { turnReads } from './turn-reads.ts';
  */
 export type Sent = 'granted' | 'withheld' | 'reload' | 'lost';
 
+const NO_BREAKERS: ReadonlySet<string> = new Set();
+
 /** The commits of one turn, and the facts it has been given: what a commit may say it has seen. */
 export class TurnCommits {
   /** Commits that are stored. */
@@ -107,13 +109,15 @@ export class TurnCommits {
     this.deps.counters.stored(turn, taken === undefined ? { cacheLooks } : { taken, cacheLooks });
     this.wasWoken = verdict.inbox.length > 0;
     this.onStored();
-    draft.env.openBreakers = new Set(verdict.openBreakers);
+    const { openBreakers } = verdict;
+    draft.env.openBreakers = openBreakers === undefined ? NO_BREAKERS : new Set(openBreakers);
     if (verdict.granted) draft.grant(verdict.taken);
     else draft.withdraw();
     if (verdict.granted) settleDenied(draft);
     callEscalations(this.deps, draft);
-    const hints = [...hintsOf(draft, turn), ...slotHints(turn.tenantId, verdict)];
-    if (hints.length > 0) this.deps.hints.send(hints);
+    const hints = hintsOf(draft, turn);
+    const slots = slotHints(turn.tenantId, verdict);
+    if (hints.length + slots.length > 0) this.deps.hints.send([...hints, ...slots]);
     if (turn.settle === null) this.takeInbox(draft, verdict.inbox);
   }
 }

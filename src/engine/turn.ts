@@ -212,21 +212,21 @@ export class Turn {
   private async startReady(draft: Draft, ready: readonly Dispatch[]): Promise<Step> {
     const { steps } = this.deps;
     if (!steps.take(ready.length)) return 'again';
-    const granted = await this.grant(draft, ready).catch((error: unknown) => {
-      steps.release(ready.length);
-      throw error;
-    });
-    const called = granted === 'granted' ? callable(draft, ready) : [];
-    if (called.length === 0 || !this.budget.mayStart()) {
-      steps.release(ready.length);
-      takeBack(draft, called);
-      return granted === 'granted' || granted === 'withheld' ? 'again' : granted;
+    let called: readonly Dispatch[] = [];
+    try {
+      const granted = await this.grant(draft, ready);
+      if (granted !== 'granted') return granted === 'withheld' ? 'again' : granted;
+      const allowed = callable(draft, ready);
+      if (allowed.length > 0 && this.budget.mayStart()) called = allowed;
+      else takeBack(draft, allowed);
+    } finally {
+      steps.release(ready.length - called.length);
     }
-    steps.release(ready.length - called.length);
-    this.begun = true;
+    this.begun ||= called.length > 0;
+    const context = this.with(draft);
     for (const dispatch of called) {
       this.budget.countEffect();
-      this.calls.start(this.with(draft), dispatch);
+      this.calls.start(context, dispatch);
     }
     return 'again';
   }

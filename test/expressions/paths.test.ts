@@ -64,7 +64,7 @@ describe('roots', () => {
     expect(evaluate('steps == outputs', scope)).toBe(true);
     expect(resolve('{{steps}}', scope)).toEqual(Object.fromEntries(scope.outputs));
     expect(resolve('{{config}}', scope)).toEqual(scope.config);
-    expect(resolve('{{runtime}}', scope)).toEqual(scope.runtime);
+    expect(resolve('{{runtime}}', scope)).toEqual(scope.runtime());
     expect(evaluate('context.config == config', scope)).toBe(true);
   });
 

@@ -14,7 +14,7 @@ export function fixtureScope(changes: Partial<Scope> = {}): Scope {
     config: fixture.config,
     outputs: new Map<string, Json>(Object.entries(fixture.outputs)),
     instanceId: fixture.instance_id,
-    runtime: fixture.runtime,
+    runtime: () => fixture.runtime,
     state: new Map<string, Json>(Object.entries(fixture.state)),
     items: new Map<string, Json>(Object.entries(fixture.items)),
     now: () => NOW,

@@ -17,7 +17,7 @@ export function scopeOf(instance: Instance, node: TreeNode, error?: Json): Scope
     config: instance.config,
     outputs,
     instanceId: instance.id,
-    runtime: {},
+    runtime: () => ({}),
     state: instance.state,
     items: itemsAround(node),
     ...(surrounding === undefined ? {} : { error: surrounding }),

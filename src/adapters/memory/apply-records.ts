@@ -1,4 +1,4 @@
-import { canonicalJson, utf8Bytes } from '../../core/json.ts';
+import { jsonBytes } from '../../core/json.ts';
 import { type Frame, frameKey } from '../../core/run/frame.ts';
 import { heldLeaf } from '../../core/run/limits/held-leaf.ts';
 import type { TakeAnswer } from '../../core/run/limits/takes.ts';
@@ -22,13 +22,14 @@ export function applyRows(
   if (turn.rows.length === 0) return row.lastRowAt;
   const createdAt = Math.max(tx.t, row.lastRowAt);
   turn.rows.forEach((newRow, ordinal) => {
+    const { bytes = jsonBytes(newRow.output), ...kept } = newRow;
     const output: StoredOutput = {
-      ...stored(newRow),
+      ...stored(kept),
       instanceId: row.id,
       runNo: newRow.runNo ?? at.runNo,
       rev: at.rev,
       ordinal,
-      outputSize: utf8Bytes(canonicalJson(newRow.output)),
+      outputSize: bytes,
       createdAt,
       supersededBy: null,
     };

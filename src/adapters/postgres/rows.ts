@@ -87,18 +87,20 @@ const LEAF_OPTIONAL: Record<OptionalLeafMember, true> = {
 
 const LEAF_MEMBERS = Object.keys({ ...LEAF_DEFAULTS, ...LEAF_OPTIONAL }) as (keyof typeof LEAF_DEFAULTS)[];
 
+/** Member by member, since this runs once or twice per step. */
 export function storeFrame(frame: Frame): StoredFrame {
-  return {
+  const stored: { -readonly [K in keyof StoredFrame]: StoredFrame[K] } = {
     cursor: frame.cursor,
     startedAt: frame.startedAt,
-    ...(frame.detail.kind === 'root' ? {} : { detail: frame.detail }),
-    ...(frame.state === 'open' ? {} : { state: frame.state }),
-    ...(frame.leaf === null ? {} : { leaf: storeLeaf(frame.leaf) }),
-    ...(frame.order === undefined ? {} : { order: frame.order }),
-    ...(frame.traced === undefined ? {} : { traced: frame.traced }),
-    ...(frame.alerted === undefined ? {} : { alerted: frame.alerted }),
-    ...(frame.unknown === undefined ? {} : { unknown: frame.unknown }),
   };
+  if (frame.detail.kind !== 'root') stored.detail = frame.detail;
+  if (frame.state !== 'open') stored.state = frame.state;
+  if (frame.leaf !== null) stored.leaf = storeLeaf(frame.leaf);
+  if (frame.order !== undefined) stored.order = frame.order;
+  if (frame.traced !== undefined) stored.traced = frame.traced;
+  if (frame.alerted !== undefined) stored.alerted = frame.alerted;
+  if (frame.unknown !== undefined) stored.unknown = frame.unknown;
+  return stored;
 }
 
 /** Member by member, since this runs once per step: what has its default is left out. */
@@ -164,8 +166,11 @@ export interface InboxAnswer {
   readonly payload: Json;
 }
 
+const NO_FACTS: readonly InboxRow[] = [];
+
 function readInbox(rows: readonly InboxAnswer[] | null): readonly InboxRow[] {
-  return (rows ?? []).map(({ seq, id, at, kind, type, payload }) => ({
+  if (rows === null) return NO_FACTS;
+  return rows.map(({ seq, id, at, kind, type, payload }) => ({
     seq,
     id,
     acceptedAt: at,
@@ -254,15 +259,17 @@ export function readVerdict(answer: VerdictAnswer): TurnVerdict {
   const { verdict, granted, inbox, taken, breakers, next } = answer;
   switch (verdict) {
     case 'ok':
-    case 'already':
+    case 'already': {
+      const read = { verdict, granted: granted ?? false, inbox: readInbox(inbox) };
+      // Most turns hear no more than this.
+      if (!taken && !breakers && !next) return read;
       return {
-        verdict,
-        granted: granted ?? false,
-        inbox: readInbox(inbox),
+        ...read,
         ...(taken === null || taken === undefined ? {} : { taken: taken.map(readTaken) }),
         ...(breakers === null || breakers === undefined ? {} : { openBreakers: breakers }),
         ...(next === null || next === undefined ? {} : { nextOfKey: next }),
       };
+    }
     case 'fenced':
     case 'refused':
     case 'busy':

@@ -1,4 +1,4 @@
-import { type Json, utf8Bytes } from '../../core/json.ts';
+import { type Json, jsonBytes } from '../../core/json.ts';
 import { isTerminal } from '../../core/run/states.ts';
 import type { GoBack } from '../../core/run/changes.ts';
 import type { Frame } from '../../core/run/frame.ts';
@@ -39,7 +39,7 @@ export function encodeTurns(turns: readonly TurnCommit[]): string {
     addRows(payload, turn, i);
     addFrames(payload, turn, i);
     for (const done of turn.inboxDone) payload.done.push({ i, ...done });
-    addMore(payload, turn, i);
+    if (hasMore(turn)) addMore(payload, turn, i);
     if (turn.frames.some(({ takes }) => takes !== undefined)) addTakes(payload, turn, i);
   });
   const ends = turns.some(
@@ -90,11 +90,17 @@ function encodeTurn(turn: TurnCommit): object {
 }
 
 function addColumns(encoded: Record<string, unknown>, columns: InstancePatch): void {
-  const { dataSet, dataRemoved, currentStep, data, shape: _shape, sequenceId: _to, ...patch } = columns;
+  const { currentStep } = columns;
+  if (currentStep !== undefined) encoded['current'] = encodeCurrentStep(currentStep);
+  // Most steps change nothing else.
+  if (currentStep === undefined || Object.keys(columns).length > 1) addOtherColumns(encoded, columns);
+}
+
+function addOtherColumns(encoded: Record<string, unknown>, columns: InstancePatch): void {
+  const { dataSet, dataRemoved, currentStep: _, data, shape: _shape, sequenceId: _to, ...patch } = columns;
   if (data !== undefined) encoded['data'] = data;
   if (dataSet !== undefined && Object.keys(dataSet).length > 0) encoded['dataSet'] = dataSet;
   if (dataRemoved !== undefined && dataRemoved.length > 0) encoded['dataRemoved'] = dataRemoved;
-  if (currentStep !== undefined) encoded['current'] = encodeCurrentStep(currentStep);
   if (Object.keys(patch).length > 0) encoded['patch'] = patch;
 }
 
@@ -181,12 +187,12 @@ export function encodeFrame(frame: Frame, i: number): object {
 }
 
 function addRows(payload: Payload, turn: TurnCommit, i: number): void {
-  for (const [n, row] of turn.rows.entries()) payload.rows.push(encodeRow(row, i, n));
+  turn.rows.forEach((row, n) => payload.rows.push(encodeRow(row, i, n)));
 }
 
 /** A row of the turn at place `i`, with its ordinal. */
 export function encodeRow(row: NewRow, i: number, n: number): object {
-  return {
+  const encoded: Record<string, unknown> = {
     i,
     n,
     id: row.id,
@@ -195,10 +201,20 @@ export function encodeRow(row: NewRow, i: number, n: number): object {
     kind: row.kind,
     attempt: row.attempt,
     output: row.output,
-    size: utf8Bytes(JSON.stringify(row.output)),
-    ...(row.startedAt === null ? {} : { startedAt: row.startedAt }),
-    ...(row.runNo === undefined ? {} : { runNo: row.runNo }),
+    size: row.bytes ?? jsonBytes(row.output),
   };
+  if (row.startedAt !== null) encoded['startedAt'] = row.startedAt;
+  if (row.runNo !== undefined) encoded['runNo'] = row.runNo;
+  return encoded;
+}
+
+/** True when a turn writes anything besides rows, frames and columns: few steps do. */
+function hasMore(turn: TurnCommit): boolean {
+  const lasting = turn.supersede.length + turn.kv.length + turn.values.length;
+  const others = turn.tasksCreated.length + turn.tasksClosed.length + turn.childrenStarted.length;
+  const told = turn.childrenCancelled.length + turn.audit.length + turn.journal.length + turn.logs.length;
+  if (lasting + others + told > 0 || turn.instance.shape !== undefined) return true;
+  return turn.goBack !== undefined || turn.webhooks !== undefined || !allSucceeded(turn);
 }
 
 function addMore(payload: Payload, turn: TurnCommit, i: number): void {

@@ -70,7 +70,7 @@ export function readPath(path: Path, evaluation: Evaluation): Json | undefined {
     case 'state':
       return readMap('state', scope.state, path.segments, evaluation);
     case 'runtime':
-      return walk(scope.runtime, path.segments);
+      return walk(scope.runtime(), path.segments);
     case 'instance_id':
       return walk(scope.instanceId, path.segments);
     case 'nothing':

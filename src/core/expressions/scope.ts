@@ -14,7 +14,8 @@ export interface Scope {
   /** Latest visible output by block id. */
   readonly outputs: ReadonlyMap<string, Json>;
   readonly instanceId: string;
-  readonly runtime: Json;
+  /** Made when a text asks for it, which few do. */
+  readonly runtime: () => Json;
   /** The key/value store of the instance, without the reserved prefixes. */
   readonly state: ReadonlyMap<string, Json>;
   readonly items: ReadonlyMap<string, Json>;

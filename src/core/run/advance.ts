@@ -142,14 +142,13 @@ export function finishCall(draft: Draft, dispatch: Dispatch, outcome: Answer['ou
     noteLateResult(draft, dispatch, outcome.ok);
     return;
   }
-  draft.instance.set({
-    currentStep: {
-      blockId: block.id,
-      startedAt: dispatch.leaf.dispatchedAt ?? draft.env.now,
-      attempt: dispatch.attempt,
-      ...(dispatch.leaf.taken?.resource === undefined ? {} : { resource: dispatch.leaf.taken.resource }),
-    },
-  });
+  const step = {
+    blockId: block.id,
+    startedAt: dispatch.leaf.dispatchedAt ?? draft.env.now,
+    attempt: dispatch.attempt,
+  };
+  const resource = dispatch.leaf.taken?.resource;
+  draft.instance.setCurrentStep(resource === undefined ? step : { ...step, resource });
   settleStep(draft, block, dispatch, outcome);
 }
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
+import { type Json, type JsonObject, jsonBytes } from '../json.ts';
 import type { InboxDone, NewTask, SupersedeRows } from './changes.ts';
 import type { Env } from './env.ts';
 import type { Escalation } from './escalation.ts';
@@ -21,6 +21,7 @@ import {
 } from './pending-changes.ts';
 import type { Plan } from './plan.ts';
 import type { InstanceRecord } from './record.ts';
+import { runtimeSection } from './runtime-section.ts';
 import { supersedePending } from './supersede-pending.ts';
 
 /**
@@ -40,6 +41,9 @@ export abstract class DraftRecords {
   readonly invocations = new Gathered<Invocation>();
   /** Looks into the result cache since the last commit, with and without a result (8.9). */
   readonly cacheLooks = { hits: 0, misses: 0 };
+  /** For the scopes of texts, of which there is one per step. */
+  readonly nowHere = (): number => this.env.now;
+  readonly runtimeHere = (): JsonObject => runtimeSection(this.record);
   protected pending = noChanges();
   /** Rows among them that say nothing of how far the run is. */
   private traceCount = 0;
@@ -84,7 +88,7 @@ export abstract class DraftRecords {
 
   addRow(row: Omit<NewRow, 'id'>): string {
     const id = this.env.newId();
-    this.pending.rows.push({ ...row, id });
+    this.pending.rows.push({ ...row, id, bytes: jsonBytes(row.output) });
     if (isTrace(row.kind)) this.traceCount += 1;
     this.learn(row);
     return id;

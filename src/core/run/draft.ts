@@ -42,9 +42,9 @@ export class Draft extends DraftRecords {
   /** Accepted changes of what the run is made of, and whether the turn has to read itself afresh for them. */
   readonly shape = newShapeState();
   readonly outside = new OutsideDraft();
-  private dirty = new Set<string>();
+  private readonly dirty = new Set<string>();
   /** Leaves that run on the strength of the claim and are not stored as dispatched. */
-  private claimed = new Set<string>();
+  private readonly claimed = new Set<string>();
   /** Frames the database has a row of. */
   private readonly stored: Set<string>;
   /** True once the tree moved: then a waiting instance becomes running (TURN-1). */
@@ -218,18 +218,21 @@ export class Draft extends DraftRecords {
 
   /** True when something would be lost if the process died now, intents aside. */
   get hasChanges(): boolean {
-    const frames = [...this.dirty].some((key) => !this.intents.has(key));
-    return frames || this.hasRecords;
+    for (const key of this.dirty) if (!this.intents.has(key)) return true;
+    return this.hasRecords;
   }
 
   /** What the next commit writes; the draft then collects anew. */
   takeChanges(): Changes {
+    for (const key of this.claimed) this.dirty.add(key);
+    for (const key of this.intents.keys()) this.dirty.add(key);
     const frames: Frame[] = [];
-    for (const key of new Set([...this.dirty, ...this.claimed, ...this.intents.keys()])) {
+    for (const key of this.dirty) {
       const frame = this.frames.get(key);
       if (frame === undefined) continue;
       frames.push(frame);
-      const choice = this.stored.has(key) ? null : choiceRow(frame);
+      if (this.stored.has(key)) continue;
+      const choice = choiceRow(frame);
       if (choice !== null) this.addRow(choice);
       this.stored.add(key);
     }
@@ -240,8 +243,8 @@ export class Draft extends DraftRecords {
     const outside = this.outside.take();
     if (outside !== undefined) changes.outside = outside;
     this.lostCalls.rowsTaken();
-    this.dirty = new Set();
-    this.claimed = new Set();
+    this.dirty.clear();
+    this.claimed.clear();
     return changes;
   }
 }

@@ -53,7 +53,8 @@ export interface Dispatch {
   readonly timeoutMs: number | null;
   /** A cancel does not refuse its result (17.3). */
   readonly shielded: boolean;
-  readonly context: ViewOfContext;
+  /** As it was when the leaf became ready. */
+  readonly context: () => ViewOfContext;
   readonly idempotencyKey: string;
   /** The leaf as it is while the call runs. */
   readonly leaf: Leaf;

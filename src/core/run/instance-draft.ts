@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, isJsonObject, jsonObject, mergeObjects } from '../json.ts';
 import type { InstancePatch } from './changes.ts';
-import type { InstanceRecord } from './record.ts';
+import type { CurrentStep, InstanceRecord } from './record.ts';
 import type { InstanceState } from './states.ts';
 
 /** The columns of one instance inside a turn, with the patch that the next commit writes. */
@@ -19,7 +19,8 @@ export class InstanceDraft {
   }
 
   get hasChanges(): boolean {
-    return Object.keys(this.patch).length > 0;
+    for (const _ in this.patch) return true;
+    return false;
   }
 
   takePatch(): InstancePatch {
@@ -36,6 +37,12 @@ export class InstanceDraft {
   /** The commit carries the count as a difference of its own. */
   countSteps(difference: number): void {
     this.current.totalSteps += difference;
+  }
+
+  /** As `set`; written out because every step does it. */
+  setCurrentStep(step: CurrentStep): void {
+    this.current.currentStep = step;
+    this.patch.currentStep = step;
   }
 
   set(change: Omit<InstancePatch, 'state' | 'dataSet' | 'dataRemoved' | 'data' | 'newRun'>): void {

@@ -157,10 +157,9 @@ export class Knowledge {
 
   /** True when something has to be read before the walk can be finished. */
   get hasNeeds(): boolean {
-    const needs = this.missing;
-    const sizes = [sizeOf(needs.outputs), sizeOf(needs.state), needs.items.length];
-    if (this.fanOut.hasNeeds) return true;
-    return [...sizes, needs.sequences.length, needs.childRows.length].some((size) => size > 0);
+    const { outputs, state, items, sequences, childRows } = this.missing;
+    const texts = sizeOf(outputs) + sizeOf(state);
+    return texts + items.length + sequences.length + childRows.length > 0 || this.fanOut.hasNeeds;
   }
 
   /** The needs noted since the last call; null when there are none. */
@@ -195,8 +194,10 @@ interface OpenNeeds {
   childRows: string[];
 }
 
+const NO_NAMES: ReadonlySet<string> = new Set();
+
 function emptyNeeds(): OpenNeeds {
-  return { outputs: new Set(), state: new Set(), items: [], sequences: [], childRows: [] };
+  return { outputs: NO_NAMES, state: NO_NAMES, items: [], sequences: [], childRows: [] };
 }
 
 function merge(

@@ -27,6 +27,8 @@ export interface NewRow {
   readonly kind: RowKind;
   readonly attempt: number;
   readonly output: Json;
+  /** Of `output` as JSON, where that has been counted already. */
+  readonly bytes?: number;
   /** Node times, epoch ms; null where the row is not about a node. */
   readonly startedAt: number | null;
   /** The run that the row belongs to, when it is not the one of its commit (a late report of a cleanup hook). */

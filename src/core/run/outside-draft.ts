@@ -35,7 +35,8 @@ export class OutsideDraft {
   /** What the next commit carries; undefined for nothing. */
   take(): Outside | undefined {
     const { gathered } = this;
-    if (Object.values(gathered).every((list: readonly unknown[]) => list.length === 0)) return undefined;
+    const waits = gathered.waits.length + gathered.waitsClosed.length;
+    if (waits === 0 && !reachesOut(gathered)) return undefined;
     this.gathered = nothingOutside();
     return gathered;
   }

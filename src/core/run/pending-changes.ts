@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import { type Json, jsonBytes } from '../json.ts';
 import type { Changes, GoBack } from './changes.ts';
 
 /** The parts of the next commit that are plain lists, by the type of their items. */
@@ -72,17 +72,16 @@ export function append<K extends Part>(pending: Lists, part: K, items: readonly 
 
 /** True when something would be lost if the process died now. Logs, steps and notes alone are not worth a commit. */
 export function areWorthACommit(pending: PendingChanges): boolean {
-  const lists = [
-    pending.rows,
-    pending.framesDeleted,
-    pending.inboxDone,
-    pending.tasksCreated,
-    pending.childrenStarted,
-    pending.audit,
-    pending.supersede,
-    pending.kv,
-  ];
-  return lists.some((list) => list.length > 0);
+  return (
+    pending.rows.length > 0 ||
+    pending.framesDeleted.length > 0 ||
+    pending.inboxDone.length > 0 ||
+    pending.tasksCreated.length > 0 ||
+    pending.childrenStarted.length > 0 ||
+    pending.audit.length > 0 ||
+    pending.supersede.length > 0 ||
+    pending.kv.length > 0
+  );
 }
 
 /** Takes a task out that was to be created, with the step it counted for; false when it is stored already. */
@@ -106,5 +105,5 @@ export function withdrawChild(pending: PendingChanges, instanceId: string): bool
 export function fillRow(rows: PendingChanges['rows'], rowId: string, output: Json): void {
   const index = rows.findIndex((row) => row.id === rowId);
   const row = rows[index];
-  if (row !== undefined) rows[index] = { ...row, output };
+  if (row !== undefined) rows[index] = { ...row, output, bytes: jsonBytes(output) };
 }

@@ -16,7 +16,6 @@ import {
 } from './plan.ts';
 import { stepOn } from './run-order.ts';
 import type { Standing } from './standing.ts';
-import { runtimeSection } from './runtime-section.ts';
 
 /** A list that the walk stands in: its frame, the frames around it, and whether a cancel reaches it. */
 export interface Place {
@@ -154,6 +153,7 @@ function branchBelow(draft: Draft, frame: Frame, ancestorId: string): number | n
 
 /** The place of a frame, found from below; for facts and results that arrive outside the walk. */
 export function placeOf(draft: Draft, key: string): Place {
+  if (key === ROOT_KEY && draft.frames.has(key)) return ROOT_PLACE;
   const chain: Frame[] = [];
   for (let frame = draft.frames.get(key); frame !== undefined; frame = parentOf(draft, frame)) {
     chain.unshift(frame);
@@ -189,6 +189,31 @@ export function parentOf(draft: Standing, frame: Frame): Frame | undefined {
 
 /** What texts evaluated at a place see (expressions.md 1.1): the whole context, bindings and `_error` of the place. */
 export function scopeAt(draft: Draft, place: Place, data: Json = draft.record.data): Scope {
+  const { record, env } = draft;
+  const { items, error } = place.key === ROOT_KEY ? NOTHING_BOUND : boundAt(draft, place);
+  const scope = {
+    data,
+    config: record.config,
+    outputs: outputsAt(draft, place),
+    instanceId: record.id,
+    runtime: draft.runtimeHere,
+    state: draft.knowledge.knownState,
+    items,
+    now: draft.nowHere,
+    random: env.random,
+    uuid: env.uuid,
+  };
+  return error === null ? scope : { ...scope, error };
+}
+
+interface Bound {
+  readonly items: ReadonlyMap<string, Json>;
+  readonly error: JsonObject | null;
+}
+
+const NOTHING_BOUND: Bound = { items: new Map(), error: null };
+
+function boundAt(draft: Draft, place: Place): Bound {
   const items = new Map<string, Json>();
   let error: JsonObject | null = null;
   for (const key of place.path) {
@@ -201,21 +226,5 @@ export function scopeAt(draft: Draft, place: Place, data: Json = draft.record.da
     if (detail?.kind === 'try_catch' && detail.phase !== 'try' && detail.error !== null) error = detail.error;
     if (detail?.kind === 'saga' && detail.phase === 'rollback' && detail.error !== null) error = detail.error;
   }
-  const { record } = draft;
-  return {
-    data,
-    config: record.config,
-    outputs: outputsAt(draft, place),
-    instanceId: record.id,
-    // Few texts ask for it, and every step has a scope.
-    get runtime() {
-      return runtimeSection(record);
-    },
-    state: draft.knowledge.knownState,
-    items,
-    ...(error === null ? {} : { error }),
-    now: () => draft.env.now,
-    random: draft.env.random,
-    uuid: draft.env.uuid,
-  };
+  return { items, error };
 }

@@ -66,7 +66,7 @@ export function sampleScope({ data, config, outputs }: Sample, env: Env): Scope 
     config,
     outputs: new Map(Object.entries(outputs)),
     instanceId: NO_INSTANCE,
-    runtime: {},
+    runtime: () => ({}),
     state: new Map(),
     items: new Map(),
     now: () => env.now,

@@ -40,7 +40,7 @@ function scopeOf(call: StepCall, entropy: Entropy): Scope {
   return {
     data,
     config,
-    runtime,
+    runtime: () => runtime,
     outputs: call.outputs,
     instanceId: call.instanceId,
     // Expressions do not see the key/value store, and the bindings of loops are already in the view's data.

@@ -17,7 +17,7 @@ export function callHandler(world: World, draft: Draft, dispatch: Dispatch): Cal
   const { id: instanceId, runNo } = draft.record;
   const key = JSON.stringify([instanceId, runNo, blockId, iteration, attempt]);
   const delivered = { instanceId, atMs: world.now - world.startAt, blockId, attempt, iteration, runNo };
-  const call = { ...delivered, params, context, idempotencyKey, redelivery };
+  const call = { ...delivered, params, context: context(), idempotencyKey, redelivery };
   world.calls.push(call);
   const known = world.ends.get(key);
   if (known !== undefined) return { ...known, at: Math.max(known.at, world.now) };

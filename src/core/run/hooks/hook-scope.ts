@@ -2,7 +2,7 @@ import type { StepBlock } from '../../definition/document.ts';
 import type { Scope } from '../../expressions/scope.ts';
 import type { Draft } from '../draft.ts';
 import type { ViewOfContext } from '../context-section.ts';
-import { viewOf, viewScopeOf } from '../leaf/context-view.ts';
+import { viewOf, viewScopeOf, viewedNow } from '../leaf/context-view.ts';
 import { ROOT_PLACE, scopeAt } from '../place.ts';
 import type { HooksPending } from './hooks-pending.ts';
 
@@ -18,5 +18,5 @@ export function hookViewScope(draft: Draft, hooks: HooksPending, block: StepBloc
 }
 
 export function hookContext(draft: Draft, hooks: HooksPending, block: StepBlock): ViewOfContext {
-  return viewOf(draft, hookScope(draft, hooks), block, 0);
+  return viewOf(viewedNow(draft), hookScope(draft, hooks), block, 0);
 }

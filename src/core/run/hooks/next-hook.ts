@@ -148,7 +148,7 @@ function callOf(draft: Draft, hooks: HooksPending, block: StepBlock, params: Jso
     pure: false,
     timeoutMs: block.timeout ?? HOOK_TIMEOUT_MS,
     shielded: true,
-    context: hookContext(draft, hooks, block),
+    context: () => hookContext(draft, hooks, block),
     idempotencyKey: keyOf(draft, hooks, block),
     leaf: freshLeaf(draft.env.now),
     intentFirst: false,

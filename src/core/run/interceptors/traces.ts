@@ -37,9 +37,15 @@ export function traceBefore(draft: Draft, of: Attempted): void {
 }
 
 /** Of a dispatch: what its row will hold; the engine puts the answer of an invoked handler in its place. */
-export function beforeOf(draft: Draft, frame: Frame, of: Attempted): { readonly output: Json } | null {
+export function beforeOf(
+  draft: Draft,
+  frame: Frame,
+  block: StepBlock,
+  leaf: Leaf,
+): { readonly output: Json } | null {
   const interceptor = draft.plan.document.interceptors?.before_step;
-  if (interceptor === undefined || isTraced(draft, frame, attemptKey(draft, of))) return null;
+  if (interceptor === undefined) return null;
+  if (isTraced(draft, frame, attemptKey(draft, attemptOf(frame, block, leaf)))) return null;
   return { output: interceptor.params ?? null };
 }
 
@@ -71,6 +77,8 @@ export function traceLate(
   dispatch: Dispatch,
   answered: { readonly output: Json } | undefined,
 ): void {
+  const isTold = draft.plan.document.interceptors !== undefined;
+  if (!isTold && draft.frames.get(ROOT_KEY)?.tracedApart === undefined) return;
   const frame = draft.frames.get(dispatch.frameKey);
   const key = attemptKey(draft, dispatch);
   if (!isTraced(draft, frame, key)) addBefore(draft, dispatch, answered ?? dispatch.before);

@@ -1,7 +1,7 @@
 import type { RetryPolicy, StepBlock } from '../../definition/document.ts';
 import { evaluateExpression, isTruthy } from '../../expressions/evaluate.ts';
 import type { Failure } from '../../failure.ts';
-import { type Json, canonicalJson, utf8Bytes } from '../../json.ts';
+import { type Json, jsonBytes } from '../../json.ts';
 import type { Draft } from '../draft.ts';
 import { errorObject } from '../failures.ts';
 import { traceAfter } from '../interceptors/traces.ts';
@@ -33,7 +33,7 @@ export function settleAttempt(
 
 /** [DISP-2], [SCHEMA-1]: checked before anything is stored. Stubs of a dry run need not fit ([DRY-4]). */
 export function checkResult(draft: Draft, block: StepBlock, output: Json, stub = false): Failure | null {
-  if (utf8Bytes(canonicalJson(output)) > draft.env.maxOutputBytes) {
+  if (jsonBytes(output) > draft.env.maxOutputBytes) {
     return { message: `the result of ${block.id} is too large`, retryable: false, code: 'OUTPUT_TOO_LARGE' };
   }
   if (block.output_schema === undefined || stub) return null;

@@ -1,9 +1,11 @@
 import type { StepBlock } from '../../definition/document.ts';
+import type { LanguageError } from '../../expressions/language-error.ts';
+import type { Scope } from '../../expressions/scope.ts';
 import type { Failure } from '../../failure.ts';
 import type { Json } from '../../json.ts';
-import { ok } from '../../result.ts';
+import { type Result, ok } from '../../result.ts';
 import type { Draft } from '../draft.ts';
-import type { HandlerKind } from '../env.ts';
+import type { Dispatch, HandlerKind } from '../env.ts';
 import type { Leaf } from '../frame.ts';
 import { idempotencyKey } from '../idempotency-key.ts';
 import { attemptOf, beforeOf, traceBefore } from '../interceptors/traces.ts';
@@ -12,9 +14,9 @@ import { handlerOf } from '../limits/breaker-outcome.ts';
 import { mayBegin } from '../limits/budget.ts';
 import { withResource } from '../limits/resource.ts';
 import type { Takes } from '../limits/takes.ts';
-import { type Outcome, type Place, frameAt } from '../place.ts';
+import { type Outcome, type Place, frameAt, scopeAt } from '../place.ts';
 import { innerIteration } from '../plan.ts';
-import { contextView, viewScope } from './context-view.ts';
+import { contextLater, viewScopeOf } from './context-view.ts';
 import { settleAttempt } from './attempt.ts';
 import { boundByDeadline } from './deadline.ts';
 import { completeLeaf, failLeaf, isProtected } from './end-leaf.ts';
@@ -52,9 +54,9 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
   const demand = demandOf(draft, place, block, leaf);
   if (demand.kind === 'broken') return failLeaf(draft, place, leaf, templateError(demand.message));
   const takes = demand.kind === 'takes' ? demand.takes : null;
-  const scope = withResource(viewScope(draft, place, block, leaf.attempt), leaf);
+  const scope = scopeAt(draft, place);
   const { input } = leaf;
-  const resolved = input === undefined ? resolveParams(handler, block.params ?? {}, scope) : ok(input);
+  const resolved = input === undefined ? paramsOf(draft, block, leaf, scope) : ok(input);
   const cached = lookUp(draft, place, block, leaf);
   if (cached.kind === 'unknown') return 'open';
   // The token of a plain call rides with its intent; all else goes on once it has what it needs.
@@ -86,8 +88,15 @@ export function dispatchStep(draft: Draft, place: Place, block: StepBlock, leaf:
         occupies,
         timeoutMs,
         takes,
+        scope,
       });
   }
+}
+
+function paramsOf(draft: Draft, block: StepBlock, leaf: Leaf, full: Scope): Result<Json, LanguageError> {
+  if (block.params === undefined) return ok({});
+  const scope = withResource(viewScopeOf(draft, full, block, leaf.attempt), leaf);
+  return resolveParams(handlerOf(block, leaf), block.params, scope);
 }
 
 /** What a dry run has cached may be a stub. The hit counts as an attempt for the trace ([CACHE-2]). */
@@ -114,6 +123,7 @@ function execute(
     readonly occupies: boolean;
     readonly timeoutMs: number | null;
     readonly takes: Takes | null;
+    readonly scope: Scope;
   },
 ): Outcome {
   const { params, kind, handler } = call;
@@ -185,27 +195,27 @@ function requestCall(
     readonly pure: boolean;
     readonly timeoutMs: number | null;
     readonly takes: Takes | null;
+    readonly scope: Scope;
   },
 ): void {
   const frame = frameAt(draft, place);
   const intentFirst = needsIntentFirst(draft, place, block);
   const again = leaf.dispatchedAt !== null || mayHaveRun(draft, place, block);
-  const running: Leaf = {
+  const begun: Leaf = {
     ...leaf,
     state: 'running',
     reason: null,
     wakeAt: null,
     dispatchedAt: draft.env.now,
     redeliveries: leaf.dispatchedAt === null ? leaf.redeliveries : leaf.redeliveries + 1,
-    ...(call.takes === null ? {} : takenWith(leaf, call.takes)),
   };
+  const running = call.takes === null ? begun : { ...begun, ...takenWith(leaf, call.takes) };
   if (!call.pure) {
     draft.room -= 1;
     draft.intend(frame, running, call.takes === null ? null : { before: leaf, takes: call.takes });
   }
-  const before = beforeOf(draft, frame, attemptOf(frame, block, leaf));
-  draft.ready.push({
-    ...(before === null ? {} : { before }),
+  const before = beforeOf(draft, frame, block, leaf);
+  const dispatch: Dispatch = {
     frameKey: place.key,
     blockId: block.id,
     iteration: innerIteration(frame),
@@ -216,11 +226,12 @@ function requestCall(
     pure: call.pure,
     timeoutMs: boundByDeadline(draft, leaf, call.timeoutMs),
     shielded: isProtected(place, block),
-    context: withResource(contextView(draft, place, block, leaf.attempt), leaf),
+    context: contextLater(draft, call.scope, block, leaf),
     idempotencyKey: idempotencyKey(draft.record, leaf, block.id, innerIteration(frame)),
     intentFirst,
     leaf: running,
-  });
+  };
+  draft.ready.push(before === null ? dispatch : { ...dispatch, before });
 }
 
 /**

@@ -33,6 +33,7 @@ export function lookUp(draft: Draft, place: Place, block: StepBlock, leaf: Leaf)
 
 /** The leaf with the key under which its result is to be kept, or without one. */
 export function withCacheKey(leaf: Leaf, key: string | null): Leaf {
+  if (key === null && leaf.cacheKey === undefined) return leaf;
   const { cacheKey: _, ...rest } = leaf;
   return key === null ? rest : { ...rest, cacheKey: key };
 }

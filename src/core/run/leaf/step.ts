@@ -58,6 +58,9 @@ function isDue(draft: Draft, leaf: Leaf): boolean {
 /** [WHEN-1] to [WHEN-4]: once per pass, before anything else. */
 function begin(draft: Draft, place: Place, block: StepBlock, fresh: Leaf): Outcome {
   if (!knows(draft, place, block)) return 'open';
+  if (block.when === undefined && block.delay === undefined) {
+    return goOn(draft, place, block, { ...fresh, passed: { ...fresh.passed, when: true, delay: true } });
+  }
   const leaf: Leaf = { ...fresh, passed: { ...fresh.passed, when: true } };
   if (block.when === undefined) return delayOrGate(draft, place, block, leaf);
   const guard = evaluateExpression(block.when, scopeAt(draft, place), 'strict');

@@ -9,7 +9,6 @@ import { innerIteration } from '../plan.ts';
 import type { TaskOutcome } from '../record.ts';
 import { attemptOf, traceBefore } from '../interceptors/traces.ts';
 import { handlerOf, tellBreaker } from '../limits/breaker-outcome.ts';
-import { withResource } from '../limits/resource.ts';
 import { countExternalCall, countUsage } from '../limits/usage.ts';
 import { contextView } from './context-view.ts';
 import { keepResult } from './result-cache.ts';
@@ -36,7 +35,7 @@ export function createWorkerTask(
     handlerName: handlerOf(block, leaf),
     queueName: block.queue_name ?? null,
     params,
-    context: { ...withResource(contextView(draft, place, block, leaf.attempt), leaf) },
+    context: { ...contextView(draft, place, block, leaf) },
     attempt: leaf.attempt,
     timeoutMs,
     idempotencyKey: idempotencyKey(draft.record, leaf, block.id, iteration),

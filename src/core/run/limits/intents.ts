@@ -23,7 +23,7 @@ export interface Denied {
 
 /** What is to begin with the next commit (RULINGS A9), and what of it depends on limits (RULINGS A32). */
 export class Intents {
-  private open = new Map<string, Intent>();
+  private readonly open = new Map<string, Intent>();
   /** Frames of the last commit that asked limits, in the order of their answers. */
   private asked: string[] = [];
   /** What limits denied in the last commit: these leaves are not called. */
@@ -67,7 +67,7 @@ export class Intents {
 
   /** The frames of a commit; those that ask are remembered in the order of the answers to come. */
   write(frames: readonly Frame[]): readonly FrameWrite[] {
-    this.asked = [];
+    if (this.asked.length > 0) this.asked = [];
     return frames.map((frame) => {
       const key = frameKey(frame);
       const intent = this.open.get(key);
@@ -83,12 +83,15 @@ export class Intents {
   grant(frames: Map<string, Frame>, answers: readonly TakeAnswer[]): void {
     const denied: Denied[] = [];
     for (const [key, { frame, asking }] of this.open) {
-      const answer = asking === null ? undefined : answers[this.asked.indexOf(key)];
-      if (asking === null) frames.set(key, frame);
-      else if (answer?.granted === true) frames.set(key, withTaken(frame, answer));
+      if (asking === null) {
+        frames.set(key, frame);
+        continue;
+      }
+      const answer = answers[this.asked.indexOf(key)];
+      if (answer?.granted === true) frames.set(key, withTaken(frame, answer));
       else denied.push({ key, asking, answer: answer ?? ASK_AGAIN });
     }
-    this.open = new Map();
+    this.open.clear();
     this.denied = denied;
   }
 }
