@@ -1,7 +1,11 @@
 import { type DraftOutcome, publishDrafts } from '../../src/engine/publish-drafts.ts';
 import type { ObjectWaker } from '../../src/adapters/cloudflare/object-waker.ts';
+import { untilAnswered } from '../../src/engine/until-answered.ts';
 import type { Log } from '../../src/ports/system.ts';
 import type { Invocation } from './compose.ts';
+
+/** Publishing what was published changes nothing, so it may be repeated. Together some 300 ms. */
+const TRIES_MAX = 5;
 
 /** Who remembers what was published, so that a new isolate need not ask the database; null: nobody. */
 export type PublishedMemory = Pick<ObjectWaker, 'isPublished' | 'published'> | null;
@@ -20,7 +24,9 @@ export async function publishOnce(
   const { tenantId, drafts, deployedAt } = publishing;
   try {
     if (memory === null || !(await memory.isPublished(deployedAt))) {
-      const outcomes = await publishDrafts(engine.deps, tenantId, drafts, deployedAt);
+      // A request that asks for a sequence of this deployment must not hear of none because the database was waking up.
+      const publish = () => publishDrafts(engine.deps, tenantId, drafts, deployedAt);
+      const outcomes = await untilAnswered(engine.deps.clock, publish, (attempts) => attempts < TRIES_MAX);
       for (const outcome of outcomes) tell(log, outcome);
       if (outcomes.every(({ outcome }) => outcome !== 'refused')) await memory?.published(deployedAt);
     }

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { encodeHintMessage } from '../../../src/core/hint-message.ts';
 import { tellFigures } from '../../support/figures.ts';
+import { MIGRATED } from '../../postgres/store-database.ts';
 import { type NeonLocal, startNeonLocal } from '../../support/neon-local.ts';
 import { createTestDatabase } from '../../support/postgres-database.ts';
 import { nextId } from '../../support/turn-builder.ts';
@@ -139,6 +140,13 @@ describe('the deployed Worker in workerd', () => {
     await worker.close();
     await start();
     expect(await versions()).toBe(1);
+  });
+
+  it('has its sequences for the first request, although that finds a database that wakes up', async () => {
+    await start({ databaseUrl: (await createTestDatabase(MIGRATED)).url, postman: 'idle' });
+    neon.refuse(3, 503);
+    const body = { sequence_name: 'github-webhook', tenant_id: 'default', namespace: 'default' };
+    expect(await worker.call('POST', '/api/v1/instances', body)).toMatchObject({ status: 201 });
   });
 
   it('finds what the queue lost by its cron trigger, and wakes for a timer by the alarm', async () => {
