@@ -69,6 +69,13 @@ LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN frame -> 'leaf' ? 'gate' AND frame -> 'leaf' ->> 'state' = 'waiting'
   THEN (frame -> 'leaf' -> 'gate' ->> 'openedAt')::bigint END;
 
+-- The frame of the root list after a turn. A frame that differs from its intent by nothing but the leaf does not travel.
+CREATE FUNCTION stepwell.root_after(turn jsonb, granted boolean) RETURNS jsonb
+LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN granted THEN coalesce(turn -> 'rootIntent', turn -> 'root')
+  ELSE coalesce(turn -> 'root', (turn -> 'rootIntent') - 'leaf') END;
+
+-- What a row does not say of its ordinal, its pass and its attempt is 0 or empty.
 CREATE FUNCTION stepwell.write_rows(p_rows jsonb, a stepwell.checked_turn[]) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -76,8 +83,8 @@ BEGIN
     output_size, tenant_id, block_id, iteration, kind, output)
   SELECT (r.v ->> 'id')::uuid, t.instance_id, t.rev, t.at, stepwell.from_ms((r.v ->> 'startedAt')::bigint),
     coalesce((r.v ->> 'runNo')::integer, t.run_no),
-    (r.v ->> 'n')::integer, (r.v ->> 'attempt')::integer, (r.v ->> 'size')::integer, t.tenant_id,
-    r.v ->> 'blockId', r.v ->> 'iteration', r.v ->> 'kind', r.v -> 'output'
+    coalesce((r.v ->> 'n')::integer, 0), coalesce((r.v ->> 'attempt')::integer, 0), (r.v ->> 'size')::integer, t.tenant_id,
+    r.v ->> 'blockId', coalesce(r.v ->> 'iteration', ''), r.v ->> 'kind', r.v -> 'output'
   FROM jsonb_array_elements(p_rows) AS r(v)
   JOIN unnest(a) AS t ON t.i = (r.v ->> 'i')::integer
   WHERE t.verdict = 'ok';
@@ -461,8 +468,8 @@ LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   INSERT INTO stepwell.journal (tenant_id, instance_id, id, kind, details, created_at)
   SELECT t.tenant_id, t.instance_id, stepwell.uuid_v7(t.at), 'unknown_outcome',
-    jsonb_build_object('block_id', r.v -> 'blockId', 'iteration', r.v -> 'iteration', 'attempt', r.v -> 'attempt',
-      'output', r.v -> 'output'), t.at
+    jsonb_build_object('block_id', r.v -> 'blockId', 'iteration', coalesce(r.v -> 'iteration', '""'),
+      'attempt', coalesce(r.v -> 'attempt', '0'), 'output', r.v -> 'output'), t.at
   FROM jsonb_array_elements(p_rows) WITH ORDINALITY AS r(v, position)
   JOIN unnest(a) AS t ON t.i = (r.v ->> 'i')::integer
   JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[t.instance_id])
@@ -485,7 +492,35 @@ BEGIN
     LIMIT 1);
 END $$;
 
--- The instance rows of checked turns. Whatever a turn does not change keeps its value, which keeps the update HOT.
+-- The instance rows of turns that neither settle nor change a column besides data: what nearly all steps of a batch are.
+CREATE FUNCTION stepwell.update_steps(a stepwell.checked_turn[]) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  UPDATE stepwell.task_instances i
+  SET data = CASE WHEN t.body ? 'dataSet' OR t.body ? 'dataRemoved' THEN stepwell.patched_data(i.data, t.body)
+      ELSE coalesce(t.body -> 'data', i.data) END,
+    claims_without_progress = CASE WHEN t.body ? 'progress' THEN 0 ELSE i.claims_without_progress END,
+    recovery_count = CASE WHEN t.body ? 'hasResult' THEN 0 ELSE i.recovery_count END,
+    suspect = false,
+    granted = t.granted,
+    has_history = i.has_history OR t.body ? 'history',
+    rev = t.rev,
+    seen_seq = t.seen,
+    committed_token = i.lease_token,
+    total_steps = i.total_steps + coalesce((t.body ->> 'steps')::bigint, 0),
+    progress_at = t.at,
+    current_step = coalesce(t.body -> 'current', i.current_step),
+    root_frame = CASE WHEN t.new_root THEN t.root ELSE i.root_frame END,
+    gate_opened_at = CASE WHEN t.new_root THEN stepwell.open_gate(t.root) ELSE i.gate_opened_at END
+  FROM (
+    SELECT u.*, u.body ?| '{root,rootIntent,rootGone}' AS new_root, stepwell.root_after(u.body, u.granted) AS root
+    FROM unnest(a) AS u
+    WHERE u.verdict = 'ok' AND NOT u.body ?| '{settle,patch}'
+  ) t
+  WHERE i.id = ANY (ARRAY[t.instance_id]) AND (i.tenant_id = t.tenant_id) IS TRUE;
+END $$;
+
+-- The instance rows of the other turns. Whatever a turn does not change keeps its value, which keeps the update HOT.
 CREATE FUNCTION stepwell.update_turns(a stepwell.checked_turn[]) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -541,10 +576,9 @@ BEGIN
   FROM (
     SELECT u.*, u.body -> 'settle' AS settle, u.body -> 'patch' AS patch,
       coalesce(u.body -> 'patch' ? 'newRun', false) AS new_run,
-      u.body ? 'root' OR u.body ? 'rootGone' AS new_root,
-      CASE WHEN u.granted THEN coalesce(u.body -> 'rootIntent', u.body -> 'root') ELSE u.body -> 'root' END AS root
+      u.body ?| '{root,rootIntent,rootGone}' AS new_root, stepwell.root_after(u.body, u.granted) AS root
     FROM unnest(a) AS u
-    WHERE u.verdict = 'ok'
+    WHERE u.verdict = 'ok' AND u.body ?| '{settle,patch}'
   ) t
   WHERE i.id = ANY (ARRAY[t.instance_id]) AND (i.tenant_id = t.tenant_id) IS TRUE;
 END $$;
@@ -564,8 +598,8 @@ DECLARE
   v_granted boolean;
   v_now timestamptz;
   v_at timestamptz;
-  v_new_root boolean := v ? 'root' OR v ? 'rootGone';
-  v_root jsonb := v -> 'root';
+  v_new_root boolean := v ?| '{root,rootIntent,rootGone}';
+  v_root jsonb;
   v_row jsonb;
   v_odd bigint;
   v_next uuid;
@@ -625,9 +659,7 @@ BEGIN
   IF v ? 'settle' OR v ? 'patch' THEN
     PERFORM stepwell.update_turns(a);
   ELSE
-    IF v_granted AND v ? 'rootIntent' THEN
-      v_root := v -> 'rootIntent';
-    END IF;
+    v_root := stepwell.root_after(v, v_granted);
     UPDATE stepwell.task_instances i
     SET data = CASE WHEN v ? 'dataSet' OR v ? 'dataRemoved' THEN stepwell.patched_data(i.data, v) ELSE coalesce(v -> 'data', i.data) END,
       recovery_count = CASE WHEN v ? 'hasResult' THEN 0 ELSE i.recovery_count END,
@@ -654,8 +686,9 @@ BEGIN
       INSERT INTO stepwell.block_outputs (id, instance_id, rev, created_at, started_at, run_no, ordinal, attempt,
         output_size, tenant_id, block_id, iteration, kind, output)
       VALUES ((v_row ->> 'id')::uuid, v_id, r.rev + 1, v_at, stepwell.from_ms((v_row ->> 'startedAt')::bigint),
-        coalesce((v_row ->> 'runNo')::integer, v_run_no), (v_row ->> 'n')::integer, (v_row ->> 'attempt')::integer, (v_row ->> 'size')::integer,
-        v_tenant, v_row ->> 'blockId', v_row ->> 'iteration', v_row ->> 'kind', v_row -> 'output');
+        coalesce((v_row ->> 'runNo')::integer, v_run_no), coalesce((v_row ->> 'n')::integer, 0),
+        coalesce((v_row ->> 'attempt')::integer, 0), (v_row ->> 'size')::integer,
+        v_tenant, v_row ->> 'blockId', coalesce(v_row ->> 'iteration', ''), v_row ->> 'kind', v_row -> 'output');
     ELSE
       PERFORM stepwell.write_rows(p -> 'rows', a);
     END IF;
@@ -690,15 +723,14 @@ DECLARE
   v_busy integer[] := '{}';
   v_locked uuid[];
   v_all boolean;
+  v_moves boolean;
+  v_plain boolean;
   v_limits boolean;
   v_now timestamptz;
   v_next jsonb;
   a stepwell.checked_turn[];
 BEGIN
   SELECT array_agg((x.v ->> 'instanceId')::uuid) INTO v_ids FROM jsonb_array_elements(p -> 'turns') AS x(v);
-  IF cardinality(v_ids) <> (SELECT count(DISTINCT u.id) FROM unnest(v_ids) AS u(id)) THEN
-    RAISE EXCEPTION 'a batch holds two turns of one instance' USING ERRCODE = 'SW002';
-  END IF;
   IF p ? 'outside' THEN
     RAISE EXCEPTION 'a turn that reaches beyond its instance goes alone' USING ERRCODE = 'SW002';
   END IF;
@@ -713,6 +745,10 @@ BEGIN
   ) l;
   v_now := stepwell.sw_now();
   v_all := v_others IS NULL AND cardinality(v_locked) = cardinality(v_ids);
+  -- Where as many rows are locked as there are turns, no two turns are of one instance.
+  IF NOT v_all AND cardinality(v_ids) <> (SELECT count(DISTINCT u.id) FROM unnest(v_ids) AS u(id)) THEN
+    RAISE EXCEPTION 'a batch holds two turns of one instance' USING ERRCODE = 'SW002';
+  END IF;
   IF v_others IS NOT NULL THEN
     -- A turn whose parent or child is locked by somebody else is busy too.
     SELECT coalesce(array_agg(DISTINCT t.i), '{}') INTO v_busy
@@ -721,42 +757,53 @@ BEGIN
     WHERE NOT (t.other = ANY (v_locked));
   END IF;
 
-  SELECT array_agg(ROW(
-    c.n, c.tenant_id, c.instance_id, c.run_no, c.turn_rev + 1, c.seen, c.wake_seq,
-    CASE
-      WHEN c.row_epoch IS NOT NULL AND NOT v_all AND (NOT (c.instance_id = ANY (v_locked)) OR c.n = ANY (v_busy)) THEN 'busy'
-      ELSE stepwell.turn_verdict(c.row_epoch, c.row_token, c.row_committed, c.row_rev, c.wake_seq, c.row_cancel_seq,
-        c.row_run_no, c.seen, c.v)
-    END,
-    c.wake_seq = c.seen, greatest(v_now, c.progress_at), c.settles_to,
-    CASE WHEN c.row_state = 'running' AND coalesce(c.settles_to, c.v -> 'patch' ->> 'state', 'running') <> 'running'
-      THEN c.concurrency_key END,
-    c.v)::stepwell.checked_turn ORDER BY c.n)
-  INTO a
+  -- Values are computed once and not wherever they are used: that is what OFFSET 0 is for.
+  SELECT
+    array_agg(ROW(d.n, d.tenant_id, d.instance_id, d.run_no, d.turn_rev + 1, d.seen, d.wake_seq, d.verdict, d.granted, d.at,
+      d.settles_to, d.slot, d.v)::stepwell.checked_turn ORDER BY d.n),
+    bool_or(d.moves), bool_and(d.verdict = 'ok' AND d.granted AND d.slot IS NULL AND d.wake_seq <= d.seen_before)
+  INTO a, v_moves, v_plain
   FROM (
-    SELECT (x.position - 1)::integer AS n, x.v, x.v ->> 'tenantId' AS tenant_id, (x.v ->> 'instanceId')::uuid AS instance_id,
-      coalesce((x.v -> 'patch' -> 'newRun' ->> 'runNo')::integer, (x.v ->> 'runNo')::integer) AS run_no,
-      (x.v ->> 'rev')::bigint AS turn_rev, x.v -> 'settle' ->> 'state' AS settles_to,
-      greatest((x.v ->> 'seenSeq')::bigint, i.seen_seq) AS seen,
-      i.epoch AS row_epoch, i.lease_token AS row_token, i.committed_token AS row_committed, i.rev AS row_rev,
-      i.wake_seq, i.cancel_seq AS row_cancel_seq, i.run_no AS row_run_no, i.progress_at, i.state AS row_state,
-      i.concurrency_key
-    FROM jsonb_array_elements(p -> 'turns') WITH ORDINALITY AS x(v, position)
-    LEFT JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[(x.v ->> 'instanceId')::uuid]) AND (i.tenant_id = x.v ->> 'tenantId') IS TRUE
-  ) c;
+    SELECT c.n, c.tenant_id, c.instance_id, c.run_no, c.turn_rev, c.seen, c.wake_seq, c.settles_to, c.seen_before, c.v,
+      CASE
+        WHEN c.row_epoch IS NOT NULL AND NOT v_all AND (NOT (c.instance_id = ANY (v_locked)) OR c.n = ANY (v_busy)) THEN 'busy'
+        ELSE stepwell.turn_verdict(c.row_epoch, c.row_token, c.row_committed, c.row_rev, c.wake_seq, c.row_cancel_seq,
+          c.row_run_no, c.seen, c.v)
+      END AS verdict,
+      c.wake_seq = c.seen AS granted, greatest(v_now, c.progress_at) AS at,
+      CASE WHEN c.row_state = 'running' AND coalesce(c.settles_to, c.v -> 'patch' ->> 'state', 'running') <> 'running'
+        THEN c.concurrency_key END AS slot,
+      c.v ?| '{settle,patch}' AS moves
+    FROM (
+      SELECT (x.position - 1)::integer AS n, x.v, x.v ->> 'tenantId' AS tenant_id, (x.v ->> 'instanceId')::uuid AS instance_id,
+        coalesce((x.v -> 'patch' -> 'newRun' ->> 'runNo')::integer, (x.v ->> 'runNo')::integer) AS run_no,
+        (x.v ->> 'rev')::bigint AS turn_rev, x.v -> 'settle' ->> 'state' AS settles_to,
+        (x.v ->> 'seenSeq')::bigint AS seen_before, greatest((x.v ->> 'seenSeq')::bigint, i.seen_seq) AS seen,
+        i.epoch AS row_epoch, i.lease_token AS row_token, i.committed_token AS row_committed, i.rev AS row_rev,
+        i.wake_seq, i.cancel_seq AS row_cancel_seq, i.run_no AS row_run_no, i.progress_at, i.state AS row_state,
+        i.concurrency_key
+      FROM jsonb_array_elements(p -> 'turns') WITH ORDINALITY AS x(v, position)
+      LEFT JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[(x.v ->> 'instanceId')::uuid]) AND (i.tenant_id = x.v ->> 'tenantId') IS TRUE
+      OFFSET 0
+    ) c
+    OFFSET 0
+  ) d;
   IF p ? 'done' THEN
     a := stepwell.check_facts(p -> 'done', a);
   END IF;
   v_limits := p ? 'takes' OR p -> 'more' ? 'outcomes'
     OR EXISTS (
       SELECT 1 FROM stepwell.circuit_breakers b
-      WHERE b.tenant_id = ANY (ARRAY(SELECT t.tenant_id FROM unnest(a) AS t)) AND b.failure_count > 0);
+      WHERE b.tenant_id = ANY (ARRAY(SELECT DISTINCT t.tenant_id FROM unnest(a) AS t)) AND b.failure_count > 0);
   IF v_limits THEN
     p := stepwell.limit_turns(p, a);
     a := stepwell.with_payload(p, a);
   END IF;
 
-  PERFORM stepwell.update_turns(a);
+  PERFORM stepwell.update_steps(a);
+  IF v_moves THEN
+    PERFORM stepwell.update_turns(a);
+  END IF;
   IF p -> 'more' ? 'supersede' THEN
     PERFORM stepwell.supersede_rows(p -> 'more' -> 'supersede', a);
   END IF;
@@ -769,6 +816,10 @@ BEGIN
   PERFORM stepwell.write_parts(p, a);
   IF p ? 'ends' THEN
     PERFORM stepwell.finish_terminal(v_others, true, v_others IS NOT NULL OR p -> 'more' ? 'children', a);
+  END IF;
+  -- Most batches have nothing more to tell, and each verdict would be the same.
+  IF v_plain AND NOT v_limits AND NOT p ? 'done' THEN
+    RETURN json_build_object('now', stepwell.to_ms(v_now), 'allGranted', true);
   END IF;
   SELECT jsonb_object_agg(k.i, stepwell.release_slot(k.tenant_id, k.slot, v_now)) INTO v_next
   FROM (

@@ -45,6 +45,22 @@ export function describeIntents(makeStore: MakeStore): void {
     );
   });
 
+  it('of turns that share a commit each has its own intent held back or granted (RULINGS A9)', async () => {
+    const claims = [];
+    for (let n = 0; n < 3; n += 1) claims.push(await world.claim(await world.start()));
+    const called = claims[1]?.instanceId ?? '';
+    await signal(called);
+    const { verdicts } = await world.store.commit(claims.map((claim) => turnOf(claim, next)));
+    expect(verdicts).toMatchObject([
+      { verdict: 'ok', granted: true, inbox: [] },
+      { verdict: 'ok', granted: false, inbox: [{ seq: 1 }] },
+      { verdict: 'ok', granted: true, inbox: [] },
+    ]);
+    const frames = [];
+    for (const { instanceId } of claims) frames.push((await world.frontier(instanceId)).frames);
+    expect(frames).toEqual([[intended], [without], [intended]]);
+  });
+
   it('once seen, the fact no longer holds the intent back, consumed or not (RULINGS A9)', async () => {
     const claim = await world.claim(await world.start());
     await signal(claim.instanceId);

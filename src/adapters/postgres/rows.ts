@@ -1,16 +1,8 @@
 import type { Frame, Leaf } from '../../core/run/frame.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import type { Denial, TakeAnswer, Taken } from '../../core/run/limits/takes.ts';
 import type { WorkerTask } from '../../ports/store/accept.ts';
 import type { Frontier, InstanceView } from '../../ports/store/reads.ts';
-import type {
-  Claim,
-  Fact,
-  GivenSlot,
-  InboxRow,
-  InstanceRecord,
-  TurnVerdict,
-} from '../../ports/store/turn.ts';
+import type { Claim, Fact, GivenSlot, InboxRow, InstanceRecord } from '../../ports/store/turn.ts';
 import type { SqlRows } from './driver.ts';
 
 /**
@@ -166,9 +158,9 @@ export interface InboxAnswer {
   readonly payload: Json;
 }
 
-const NO_FACTS: readonly InboxRow[] = [];
+export const NO_FACTS: readonly InboxRow[] = [];
 
-function readInbox(rows: readonly InboxAnswer[] | null): readonly InboxRow[] {
+export function readInbox(rows: readonly InboxAnswer[] | null): readonly InboxRow[] {
   if (rows === null) return NO_FACTS;
   return rows.map(({ seq, id, at, kind, type, payload }) => ({
     seq,
@@ -230,54 +222,6 @@ export type ClaimOneAnswer =
   | { readonly status: 'claimed'; readonly now: number; readonly claims: readonly ClaimAnswer[] }
   | { readonly status: 'not_due'; readonly now: number; readonly given?: readonly GivenSlot[] | null }
   | { readonly status: 'not_found' | 'held' | 'terminal'; readonly now: number };
-
-export interface VerdictAnswer {
-  readonly verdict: string;
-  readonly granted: boolean | null;
-  readonly inbox: readonly InboxAnswer[] | null;
-  readonly taken?: readonly TakenAnswer[] | null;
-  readonly breakers?: readonly string[] | null;
-  readonly next?: string | null;
-}
-
-/** What limits say to one intent; `denied` names the limit. */
-type TakenAnswer =
-  | { readonly taken: Omit<Taken, 'rate'> }
-  | { readonly denied: Denial; readonly until: number | null };
-
-function readTaken(answer: TakenAnswer): TakeAnswer {
-  if ('taken' in answer) return { granted: true, taken: answer.taken };
-  return { granted: false, reason: answer.denied, until: answer.until };
-}
-
-export interface VerdictsAnswer {
-  readonly now: number;
-  readonly verdicts: readonly VerdictAnswer[];
-}
-
-export function readVerdict(answer: VerdictAnswer): TurnVerdict {
-  const { verdict, granted, inbox, taken, breakers, next } = answer;
-  switch (verdict) {
-    case 'ok':
-    case 'already': {
-      const read = { verdict, granted: granted ?? false, inbox: readInbox(inbox) };
-      // Most turns hear no more than this.
-      if (!taken && !breakers && !next) return read;
-      return {
-        ...read,
-        ...(taken === null || taken === undefined ? {} : { taken: taken.map(readTaken) }),
-        ...(breakers === null || breakers === undefined ? {} : { openBreakers: breakers }),
-        ...(next === null || next === undefined ? {} : { nextOfKey: next }),
-      };
-    }
-    case 'fenced':
-    case 'refused':
-    case 'busy':
-      return { verdict };
-    default:
-      return { verdict: 'bug', message: verdict.replace(/^bug: /, '') };
-  }
-}
 
 export interface FrontierAnswer {
   readonly instance: InstanceView;

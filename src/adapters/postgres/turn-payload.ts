@@ -161,9 +161,11 @@ function addRoot(encoded: Record<string, unknown>, turn: TurnCommit): void {
     if (turn.framesDeleted.some(isRoot)) encoded['rootGone'] = true;
     return;
   }
-  encoded['root'] = storeFrame(write.frame);
-  if (write.intent !== null) encoded['rootIntent'] = storeFrame(write.intent);
-  if (write.held !== undefined) encoded['rootHeld'] = storeFrame(write.held);
+  const { frame, intent, held } = write;
+  // Without its leaf an intent is the frame; so it is with nearly every step.
+  if (intent === null || held !== undefined || frame.leaf !== null) encoded['root'] = storeFrame(frame);
+  if (intent !== null) encoded['rootIntent'] = storeFrame(intent);
+  if (held !== undefined) encoded['rootHeld'] = storeFrame(held);
 }
 
 function addFrames(payload: Payload, turn: TurnCommit, i: number): void {
@@ -190,19 +192,19 @@ function addRows(payload: Payload, turn: TurnCommit, i: number): void {
   turn.rows.forEach((row, n) => payload.rows.push(encodeRow(row, i, n)));
 }
 
-/** A row of the turn at place `i`, with its ordinal. */
+/** A row of the turn at place `i`, with its ordinal; what is 0 or empty is left out. */
 export function encodeRow(row: NewRow, i: number, n: number): object {
   const encoded: Record<string, unknown> = {
     i,
-    n,
     id: row.id,
     blockId: row.blockId,
-    iteration: row.iteration,
     kind: row.kind,
-    attempt: row.attempt,
     output: row.output,
     size: row.bytes ?? jsonBytes(row.output),
   };
+  if (n !== 0) encoded['n'] = n;
+  if (row.iteration !== '') encoded['iteration'] = row.iteration;
+  if (row.attempt !== 0) encoded['attempt'] = row.attempt;
   if (row.startedAt !== null) encoded['startedAt'] = row.startedAt;
   if (row.runNo !== undefined) encoded['runNo'] = row.runNo;
   return encoded;

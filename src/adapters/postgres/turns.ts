@@ -14,15 +14,9 @@ import type {
 } from '../../ports/store/turn.ts';
 import { LOCK_TIMEOUT, call, callOr, isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
-import {
-  type ClaimOneAnswer,
-  type ClaimsAnswer,
-  type VerdictsAnswer,
-  answerOf,
-  readClaim,
-  readVerdict,
-} from './rows.ts';
+import { type ClaimOneAnswer, type ClaimsAnswer, answerOf, readClaim } from './rows.ts';
 import { encodeTurns } from './turn-payload.ts';
+import { type VerdictsAnswer, readVerdicts } from './verdicts.ts';
 
 const CLAIM_DUE = 'SELECT stepwell.claim_due_v1($1, $2, $3, $4, $5)';
 const CLAIM_EXPIRED = 'SELECT stepwell.claim_expired_v1($1, $2, $3, $4, $5)';
@@ -132,7 +126,7 @@ async function commit(driver: SqlDriver, turns: readonly TurnCommit[]): Promise<
   );
   if (typeof answer === 'string')
     return { now: await readNow(driver), verdicts: turns.map(() => ({ verdict: answer })) };
-  return { now: answer.now, verdicts: answer.verdicts.map(readVerdict) };
+  return { now: answer.now, verdicts: readVerdicts(answer, turns.length) };
 }
 
 async function readNow(driver: SqlDriver): Promise<number> {
