@@ -28,6 +28,8 @@ export interface QueueBatch {
 export interface QueueMessage {
   readonly id: string;
   readonly body: unknown;
+  /** 1: it comes for the first time. */
+  readonly attempts: number;
   ack(): void;
   retry(options?: { readonly delaySeconds?: number }): void;
 }

@@ -7,12 +7,17 @@ import { publishOnce } from './publish.ts';
 
 /** Queues whose name ends so hold messages that failed again and again. */
 const DEAD_LETTERS = /dead-letters$/;
-/** Pause before a message comes again because the database could not be asked. */
+/** Pause before a message comes again because database or waker could not be asked; twice as long after each further time. */
 const AGAIN_SECS = 10;
+/**
+ * The longest pause, and each one among the dead letters: with the platform's most retries (100) a message stays for eight hours, and
+ * so longer than the safety net takes to come.
+ */
+const AGAIN_MAX_SECS = 300;
 
 /**
  * Queue messages: one turn for each instance that is due, some at once, one outcome per message. A message that is no hint
- * is tried again until it ends in the dead-letter queue. From there a hint is followed once more, and everything is logged.
+ * is tried again until it ends in the dead-letter queue. From there a hint is followed until it can be, and everything is logged.
  */
 export function createQueueConsumer(open: OpenInvocation) {
   return async (batch: QueueBatch, env: WorkerEnv): Promise<void> => {
@@ -37,7 +42,7 @@ export function createQueueConsumer(open: OpenInvocation) {
     for (const [index, { message }] of hints.entries()) {
       const outcome = outcomes[index] === 'done' ? isLeft : (outcomes[index] ?? 'retry');
       if (isLast) tellDead(log, message, outcome);
-      settle(message, outcome);
+      settle(message, outcome, isLast ? AGAIN_MAX_SECS : againSecs(message));
     }
   };
 }
@@ -46,13 +51,17 @@ function tellDead(log: Log, { id }: QueueMessage, outcome: HintOutcome): void {
   log.error('a message came to the dead-letter queue', { message_id: id, outcome });
 }
 
-function settle(message: QueueMessage, outcome: HintOutcome): void {
+function againSecs({ attempts }: QueueMessage): number {
+  return Math.min(AGAIN_MAX_SECS, AGAIN_SECS * 2 ** (attempts - 1));
+}
+
+function settle(message: QueueMessage, outcome: HintOutcome, delaySeconds: number): void {
   switch (outcome) {
     case 'done':
       message.ack();
       return;
     case 'retry':
-      message.retry({ delaySeconds: AGAIN_SECS });
+      message.retry({ delaySeconds });
       return;
     case 'unstarted':
       message.retry({ delaySeconds: 0 });

@@ -6,9 +6,12 @@ import type { SqsEvent } from '../support/event-source.ts';
 import { type NeonLocal, startNeonLocal } from '../support/neon-local.ts';
 import { refusingEndpoint } from '../support/silent-server.ts';
 import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
+import { followMessage } from './support/cloudflare-queues.ts';
 import { createDatabase, deploy, type Deployment, TENANT } from './support/deployment.ts';
 
 const WAKES = { STEPWELL_WAKE_GROUP: 'wakes', STEPWELL_WAKE_ROLE_ARN: 'arn:aws:iam::000000000000:role/wake' };
+/** The cron trigger of the template. */
+const CRON_SECS = 6 * 3_600;
 const BLOCKS = [{ type: 'step', id: 'a', handler: 'noop' }];
 
 let sqs: SqsServer;
@@ -79,17 +82,9 @@ describe('an invocation whose wake cannot be kept', () => {
     expect(scheduler.schedules.size).toBeGreaterThan(0);
   });
 
-  it('does the same on Workers', async () => {
+  it('does the same on Workers, for longer than the cron trigger takes to come', async () => {
     const steady = await deployWith({});
     const id = await steady.start(BLOCKS);
-    const env = (fetch: () => Promise<Response>) => ({
-      STEPWELL_DATABASE_URL: databaseUrl,
-      STEPWELL_INSECURE: '1',
-      STEPWELL_LOG_LEVEL: 'error',
-      STEPWELL_TURNS: { sendBatch: () => Promise.resolve() },
-      STEPWELL_WAKER: { idFromName: () => ({}), get: () => ({ fetch }) },
-    });
-    const broken = env(() => Promise.reject(new Error('the object is overloaded')));
     const { worker } = createCloudflareWorker();
     const headers = { 'x-tenant-id': TENANT, 'content-type': 'application/json' };
     const request = new Request('https://w.example.com/api/v1/events', {
@@ -102,22 +97,41 @@ describe('an invocation whose wake cannot be kept', () => {
         tenant_id: TENANT,
       }),
     });
-    const answer = await worker.fetch(request, broken, { waitUntil: () => undefined });
+    const answer = await worker.fetch(request, workerEnv(isOverloaded), { waitUntil: () => undefined });
     expect(answer.status).toBe(503);
-    const fates: string[] = [];
-    const message = {
-      id: 'm1',
-      body: hintOf(id),
-      ack: () => void fates.push('ack'),
-      retry: () => void fates.push('retry'),
-    };
-    const batch = { queue: 'stepwell-turns', messages: [message] };
-    await worker.queue(batch, broken);
-    expect(await steady.state(id)).toBe('completed');
-    await worker.queue(
-      batch,
-      env(() => Promise.resolve(new Response('kept'))),
+    const backAtSecs = CRON_SECS + 60;
+    const end = await followMessage(hintOf(id), (batch, atSecs) =>
+      worker.queue(batch, workerEnv(atSecs < backAtSecs ? isOverloaded : keeps)),
     );
-    expect(fates).toEqual(['retry', 'ack']);
+    expect(await steady.state(id)).toBe('completed');
+    expect(end).toMatchObject({ fate: 'done', receives: { 'stepwell-turns': 6 } });
+    expect(end.atSecs).toBeGreaterThanOrEqual(backAtSecs);
+  });
+
+  it('lets messages of Workers come again also when an invocation fails before it has begun', async () => {
+    const { worker } = createCloudflareWorker();
+    let received = 0;
+    const end = await followMessage(hintOf('any'), async (batch, atSecs) => {
+      received += 1;
+      await worker.queue(
+        batch,
+        atSecs < CRON_SECS ? { ...workerEnv(keeps), STEPWELL_DATABASE_URL: 3 } : workerEnv(keeps),
+      );
+    });
+    expect(end.fate).toBe('done');
+    expect(received).toBeGreaterThan(6);
   });
 });
+
+function workerEnv(fetch: () => Promise<Response>) {
+  return {
+    STEPWELL_DATABASE_URL: databaseUrl,
+    STEPWELL_INSECURE: '1',
+    STEPWELL_LOG_LEVEL: 'error',
+    STEPWELL_TURNS: { sendBatch: () => Promise.resolve() },
+    STEPWELL_WAKER: { idFromName: () => ({}), get: () => ({ fetch }) },
+  };
+}
+
+const isOverloaded = (): Promise<Response> => Promise.reject(new Error('the object is overloaded'));
+const keeps = (): Promise<Response> => Promise.resolve(new Response('kept'));
