@@ -97,6 +97,35 @@ RETURN jsonb_build_object(
     ELSE jsonb_build_object('shape', i.shape, 'injected', stepwell.injected_blocks(i.id)) END
   || stepwell.instance_json(i)::jsonb;
 
+-- Ends a read that has found more than it may bring (bounded-driver.ts); otherwise true.
+CREATE FUNCTION stepwell.within_bytes(p_bytes bigint, p_max bigint) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF p_bytes > p_max THEN
+    RAISE EXCEPTION 'a read of more than % bytes', p_max USING ERRCODE = 'program_limit_exceeded';
+  END IF;
+  RETURN true;
+END $$;
+
+-- These instances in this order, up to the one that would make them longer than p_max bytes; the first in any case. What lies
+-- behind it is not read.
+CREATE FUNCTION stepwell.instance_views(p_ids uuid[], p_max bigint) RETURNS SETOF jsonb
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  v_view jsonb;
+  v_bytes bigint;
+  v_sum bigint := 0;
+BEGIN
+  FOR v_view IN
+    SELECT (SELECT stepwell.instance_view(i) FROM stepwell.task_instances i WHERE i.id = p.id) FROM unnest(p_ids) AS p(id)
+  LOOP
+    v_bytes := octet_length(v_view::text);
+    EXIT WHEN v_sum > 0 AND v_sum + v_bytes > p_max;
+    v_sum := v_sum + v_bytes;
+    RETURN NEXT v_view;
+  END LOOP;
+END $$;
+
 -- A deployment makes its content the newest version of a name (decision 0019). The row of the name is its lock: what is read
 -- after it is what the deployment before has left.
 CREATE FUNCTION stepwell.publish_deployed_v1(p_request jsonb) RETURNS text

@@ -97,7 +97,7 @@ BEGIN
     SELECT p.oid::regprocedure AS signature FROM pg_proc p
     JOIN pg_namespace n ON n.oid = p.pronamespace
     WHERE n.nspname = 'stepwell' AND p.proname IN ('sw_now', 'to_ms', 'from_ms', 'is_terminal', 'instance_json',
-      'instance_view', 'task_json', 'inbox_json', 'frames_json')
+      'instance_view', 'instance_views', 'within_bytes', 'task_json', 'inbox_json', 'frames_json')
   LOOP
     EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO stepwell_app', f.signature);
   END LOOP;

@@ -12,6 +12,20 @@ export interface AnswerLimit {
 
 /** Where the host says nothing: what a process can hold some of at once. */
 export const STANDARD_LIMIT: AnswerLimit = { maxBytes: 64 * 1024 * 1024, isWrapped: false };
+/** What one read may bring into a process for an answer: several are made side by side, and take a few times as much in memory. */
+const READ_MAX_BYTES = 16 * 1024 * 1024;
+const PAGE_MAX_BYTES = 4 * 1024 * 1024;
+
+/** The bytes that one read of the store may bring for an answer on this host. Not all that is read is shown. */
+export function readBytes({ maxBytes }: AnswerLimit = STANDARD_LIMIT): number {
+  return Math.min(2 * maxBytes, READ_MAX_BYTES);
+}
+
+/** The bytes at which a page ends that has a cursor. Its answer can be sent, also where all of it counts twice. */
+export function pageBytes({ maxBytes }: AnswerLimit = STANDARD_LIMIT): number {
+  return Math.min(Math.floor(maxBytes / 2), PAGE_MAX_BYTES);
+}
+
 /** The most bytes of one UTF-16 unit within a JSON text. */
 const WRAPPED_UNIT_BYTES = 6;
 const UNIT_BYTES = 3;

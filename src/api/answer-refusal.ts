@@ -20,13 +20,21 @@ export function answerRefusal(
   const details: Json = { ...size, max_bytes: limit.maxBytes, carried_out: carriedOut };
   const what = `the answer is larger than the ${limit.maxBytes} bytes that can be sent`;
   const elsewhere = limit.advice === undefined ? '' : `, or ${limit.advice}`;
-  const less = takesLimit(query) ? 'ask for less with a smaller `limit`' : 'ask for a part of it';
+  const less = takes(query, 'limit')
+    ? `ask for less with a smaller \`limit\`${wayOn(query)}`
+    : 'ask for a part of it';
   const advice = carriedOut ? 'the request was carried out, so read what it has left' : `${less}${elsewhere}`;
   return { kind: 'payload_too_large', code: 'answer_too_large', message: `${what}; ${advice}`, details };
 }
 
+/** How to come to what lies behind, where the list says so. */
+function wayOn(query: z.ZodType): string {
+  const name = ['cursor', 'offset', 'before'].find((candidate) => takes(query, candidate));
+  return name === undefined ? '' : ` and go on with \`${name}\``;
+}
+
 /** A schema that makes something of its parameters has them at its beginning. */
-function takesLimit(query: z.ZodType): boolean {
-  if (query instanceof z.ZodPipe) return query.in instanceof z.ZodType && takesLimit(query.in);
-  return query instanceof z.ZodObject && Object.hasOwn(query.shape, 'limit');
+function takes(query: z.ZodType, parameter: string): boolean {
+  if (query instanceof z.ZodPipe) return query.in instanceof z.ZodType && takes(query.in, parameter);
+  return query instanceof z.ZodObject && Object.hasOwn(query.shape, parameter);
 }

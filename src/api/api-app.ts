@@ -3,6 +3,7 @@ import { cors } from 'hono/cors';
 import { API_PREFIX, markAlias } from './alias.ts';
 import { createKeyRing } from '../engine/api-keys/key-ring.ts';
 import { createCallRate } from '../engine/call-rate.ts';
+import { readBytes } from './answer-limit.ts';
 import type { ApiContext, ApiDeps } from './api-deps.ts';
 import { refuseStranger } from './caller-of.ts';
 import { dispatch } from './dispatch.ts';
@@ -41,6 +42,7 @@ export function createApiApp(deps: ApiDeps, table: RouteTable): Hono<ApiEnv> {
     strangers: createCallRate(deps.clock, STRANGERS_PER_SEC),
     knownSlugs: new Set(),
     readiness: createReadiness(deps),
+    boundedStore: deps.store.withinBytes(readBytes(deps.settings.answerLimit)),
     async openApi() {
       const { openApiDocument } = await import('./openapi.ts');
       return openApiDocument(await table.all(), deps.service.version);

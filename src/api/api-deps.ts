@@ -4,6 +4,7 @@ import type { OpenStream } from './streams.ts';
 import type { KeyRing } from '../engine/api-keys/key-ring.ts';
 import type { CallRate } from '../engine/call-rate.ts';
 import type { Refusal } from '../engine/refusal.ts';
+import type { Store } from '../ports/store/store.ts';
 import type { AnswerLimit } from './answer-limit.ts';
 import type { UseCaseDeps } from '../engine/use-case.ts';
 
@@ -48,6 +49,8 @@ export interface ApiContext extends ApiDeps {
   readonly knownSlugs: Set<string>;
   /** Why this process should get no traffic on account of what the database says; null: it should. */
   readonly readiness: () => Promise<'database_unreachable' | 'migrations_pending' | 'draining' | null>;
+  /** The store for routes that only read: what tenants have stored may be more than this process can hold. */
+  readonly boundedStore: Store;
   /** The OpenAPI document of all routes. */
   readonly openApi: () => Promise<JsonObject>;
 }

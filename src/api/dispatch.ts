@@ -1,6 +1,7 @@
+import { ReadTooLarge } from '../ports/store/bounded-reads.ts';
 import { StoreUnavailable } from '../ports/store/store.ts';
 import { contentOf } from './answer-content.ts';
-import { oversize, STANDARD_LIMIT } from './answer-limit.ts';
+import { type AnswerLimit, oversize, STANDARD_LIMIT } from './answer-limit.ts';
 import { errorAnswer, internalErrorAnswer } from './error-answer.ts';
 import type { ApiContext } from './api-deps.ts';
 import { taggedAnswer } from './entity-tag.ts';
@@ -42,12 +43,15 @@ export async function dispatch(deps: ApiContext, route: Route, incoming: Incomin
     return errorAnswer({ kind: 'unavailable', message }, requestId);
   }
   try {
-    const answer = await route.run(deps, call);
+    const own = route.method === 'GET' ? { ...deps, store: deps.boundedStore } : deps;
+    const answer = await route.run(own, call);
     return answer.ok
       ? await replyAnswer(deps, route, answer.value, incoming)
       : errorAnswer(answer.error, requestId);
   } catch (error) {
-    return failureAnswer(deps, route, requestId, error);
+    return error instanceof ReadTooLarge
+      ? tooLargeAnswer(deps, route, incoming, { ...answerLimitOf(deps), maxBytes: error.maxBytes }, null)
+      : failureAnswer(deps, route, requestId, error);
   }
 }
 
@@ -56,7 +60,7 @@ async function replyAnswer(
   deps: ApiContext,
   route: Route,
   reply: Reply | KeptReply,
-  { request, requestId }: Incoming,
+  incoming: Incoming,
 ): Promise<Response> {
   if (!('once' in reply) && reply.events !== undefined) {
     return eventStream(reply.events, {
@@ -69,21 +73,31 @@ async function replyAnswer(
   }
   const { status, content, headers, isOwnJson, isText } = contentOf(reply);
   if (content === undefined) return new Response(null, { status, headers });
-  const limit = deps.settings.answerLimit ?? STANDARD_LIMIT;
+  const limit = answerLimitOf(deps);
   const bytes = oversize(content, isText, limit);
-  if (bytes !== undefined) {
-    deps.log.warn('an answer was too large', {
-      route: `${route.method} ${route.path}`,
-      request_id: requestId,
-    });
-    const { answerRefusal } = await import('./answer-refusal.ts');
-    return errorAnswer(answerRefusal(route, bytes, limit), requestId);
-  }
+  if (bytes !== undefined) return tooLargeAnswer(deps, route, incoming, limit, bytes);
   if (typeof content !== 'string') return new Response(content?.slice(), { status, headers });
   const isTagged = isOwnJson && route.method === 'GET' && route.access !== 'public' && status === 200;
   return isTagged
-    ? taggedAnswer(content, request.headers.get('if-none-match'))
+    ? taggedAnswer(content, incoming.request.headers.get('if-none-match'))
     : new Response(content, { status, headers });
+}
+
+function answerLimitOf({ settings }: ApiContext): AnswerLimit {
+  return settings.answerLimit ?? STANDARD_LIMIT;
+}
+
+/** @param bytes null: more than can be told. */
+async function tooLargeAnswer(
+  deps: ApiContext,
+  route: Route,
+  { requestId }: Incoming,
+  limit: AnswerLimit,
+  bytes: number | null,
+): Promise<Response> {
+  deps.log.warn('an answer was too large', { route: `${route.method} ${route.path}`, request_id: requestId });
+  const { answerRefusal } = await import('./answer-refusal.ts');
+  return errorAnswer(answerRefusal(route, bytes, limit), requestId);
 }
 
 function failureAnswer(deps: ApiContext, route: Route, requestId: string, error: unknown): Response {

@@ -1,6 +1,8 @@
+import type { Frame } from '../core/run/frame.ts';
 import type { Plan } from '../core/run/plan.ts';
 import { isTerminal } from '../core/run/states.ts';
 import { type WaitsFor, waitsFor } from '../core/run/waits-for.ts';
+import { ReadTooLarge } from '../ports/store/bounded-reads.ts';
 import type { InstanceView } from '../ports/store/reads.ts';
 import type { UseCaseDeps } from './use-case.ts';
 
@@ -16,7 +18,7 @@ export async function readWaits(
   const open = views.filter(({ state }) => !isTerminal(state) && state !== 'paused');
   if (open.length === 0) return new Map();
   const ids = open.map(({ id }) => id);
-  const standing = await deps.store.listStanding(tenantId, ids, LISTS_PER_RUN);
+  const standing = await standingOf(deps, tenantId, ids);
   const now = deps.clock.nowMs();
   const found = open.map(async (view) => {
     const frames = standing.get(view.id) ?? [];
@@ -24,6 +26,20 @@ export async function readWaits(
     return [view.id, waitsFor(view, { frames, plan, now })] as const;
   });
   return new Map(await Promise.all(found));
+}
+
+/** A list is shown also where there is too much that its runs stand at: then it names no blocks. */
+async function standingOf(
+  { store }: Pick<UseCaseDeps, 'store'>,
+  tenantId: string | null,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly Frame[]>> {
+  try {
+    return await store.listStanding(tenantId, ids, LISTS_PER_RUN);
+  } catch (error) {
+    if (error instanceof ReadTooLarge) return new Map();
+    throw error;
+  }
 }
 
 /** A list is shown also where a definition cannot be read just now: its blocks stay unnamed. */

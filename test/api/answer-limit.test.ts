@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type AnswerLimit, oversize } from '../../src/api/answer-limit.ts';
-import { createFixture } from './support/api-fixture.ts';
-import { published, startBody, started } from './support/documents.ts';
+import { answerRefusal } from '../../src/api/answer-refusal.ts';
+import { ROUTES } from '../../src/api/routes/routes.ts';
+import { createFixture, TENANT } from './support/api-fixture.ts';
+import { published, startBody } from './support/documents.ts';
 
 const plain = (maxBytes: number): AnswerLimit => ({ maxBytes, isWrapped: false });
 const wrapped = (maxBytes: number): AnswerLimit => ({ maxBytes, isWrapped: true });
@@ -30,9 +32,15 @@ describe('an answer that the host cannot pass on', () => {
   it('is 413 with what to do, and smaller parts of it are answered', async () => {
     const api = createFixture({ answerLimit: { ...plain(20_000), advice: 'ask elsewhere' } });
     for (let count = 0; count < 3; count += 1) {
-      await started(api, { context: { data: { text: 'x'.repeat(9_000) } } });
+      const event = {
+        event_name: 'e',
+        producer_event_id: `${count}`,
+        correlation_key: 'k',
+        tenant_id: TENANT,
+      };
+      await api.call('POST', '/events', { body: { ...event, payload: { text: 'x'.repeat(9_000) } } });
     }
-    const refused = await api.call('GET', '/instances');
+    const refused = await api.call('GET', '/events');
     expect(refused).toMatchObject({
       status: 413,
       body: {
@@ -43,8 +51,33 @@ describe('an answer that the host cannot pass on', () => {
       },
     });
     expect(refused.body.details.bytes).toBeGreaterThan(27_000);
-    expect((await api.call('GET', '/instances?limit=1')).status).toBe(200);
+    expect((await api.call('GET', '/events?limit=1')).status).toBe(200);
     expect(api.logged.join()).toContain('an answer was too large');
+  });
+
+  it('is not read to its end where that would be more than the process is to hold', async () => {
+    const api = createFixture({ answerLimit: plain(10_000) });
+    const sequence = await published(api);
+    const session = await api.call('POST', '/sessions', { body: { tenant_id: TENANT, session_key: 'k' } });
+    for (let count = 0; count < 3; count += 1) {
+      const context = { data: { text: 'x'.repeat(9_000) } };
+      const body = startBody(sequence, { context, session_id: session.body.id });
+      expect((await api.call('POST', '/instances', { body })).status).toBe(201);
+    }
+    const refused = await api.call('GET', `/sessions/${session.body.id}/instances`);
+    expect(refused).toMatchObject({ status: 413, body: { code: 'answer_too_large' } });
+    expect(refused.body.details).toEqual({ max_bytes: 20_000, carried_out: false });
+  });
+
+  it.each([
+    ['GET /instances/dlq', 'a smaller `limit` and go on with `offset`'],
+    ['GET /instances/{id}/outputs', 'a smaller `limit` and go on with `before`'],
+    ['GET /events', 'a smaller `limit`'],
+    ['GET /sessions/{id}/instances', 'ask for a part of it'],
+  ])('says how to come to all of it: %s', (name, advice) => {
+    const route = ROUTES.find(({ method, path }) => `${method} ${path}` === name);
+    const { message } = route === undefined ? { message: '' } : answerRefusal(route, null, plain(10));
+    expect(message.endsWith(advice)).toBe(true);
   });
 
   it('says so when the request was carried out', async () => {

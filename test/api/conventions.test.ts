@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../src/adapters/memory/store.ts';
+import type { ApiSettings } from '../../src/api/api-deps.ts';
 import { StoreUnavailable } from '../../src/ports/store/store.ts';
 import { nextId } from '../support/turn-builder.ts';
-import { createFixture } from './support/api-fixture.ts';
+import { wholeReads } from '../support/whole-reads.ts';
+import { createFixture, START_MS } from './support/api-fixture.ts';
 import { document, published } from './support/documents.ts';
 
 const KEY = 'root-key-of-the-tests';
@@ -178,9 +181,13 @@ describe('bodies', () => {
   });
 });
 
+/** A fixture whose store may be changed. */
+const changeable = (settings: Partial<ApiSettings> = {}) =>
+  createFixture(settings, { store: wholeReads(createMemoryStore({ now: () => START_MS })) });
+
 describe('failures of the server', () => {
   it('are 503 when the database does not answer', async () => {
-    const api = createFixture();
+    const api = changeable();
     api.store.listSequences = () =>
       Promise.reject(new StoreUnavailable('connection refused', { unknown: false }));
     const reply = await api.call('GET', '/sequences');
@@ -190,7 +197,7 @@ describe('failures of the server', () => {
   });
 
   it('are 500 with a text that says nothing, and a log that says all', async () => {
-    const api = createFixture();
+    const api = changeable();
     api.store.listSequences = () => Promise.reject(new Error('relation "sequences" does not exist'));
     const reply = await api.call('GET', '/sequences', { headers: { 'x-request-id': 'r-1' } });
     expect(reply).toMatchObject({ status: 500, body: { error: 'internal server error', code: 'internal' } });
@@ -200,7 +207,7 @@ describe('failures of the server', () => {
   });
 
   it('are kept away by a cap of requests at once', async () => {
-    const api = createFixture({ maxConcurrentRequests: 1 });
+    const api = changeable({ maxConcurrentRequests: 1 });
     let release: (value: never[]) => void = () => undefined;
     const real = { ...api.store };
     api.store.listSequences = () => new Promise((resolve) => (release = resolve));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createCounters } from '../../src/engine/counters.ts';
 import { newInstance } from '../support/turn-builder.ts';
+import { wholeReads } from '../support/whole-reads.ts';
 import { createFixture } from './support/api-fixture.ts';
 
 describe('the metrics of a process [API 2]', () => {
@@ -44,7 +45,7 @@ describe('the metrics of a process [API 2]', () => {
     const counters = createCounters();
     counters.add('orch8_instances_claimed_total');
     const { store } = createFixture();
-    const lost = { ...store, countDue: () => Promise.reject(new Error('gone')) };
+    const lost = wholeReads({ ...store, countDue: () => Promise.reject(new Error('gone')) });
     const reply = await createFixture({}, { counters, store: lost }).call('GET', '/metrics');
     expect(reply.status).toBe(200);
     expect(reply.text).toContain('\norch8_queue_depth NaN\n');

@@ -41,6 +41,7 @@ function told(store: Store, tell: (name: string) => void): Store {
     get(target, name, receiver) {
       const member: unknown = Reflect.get(target, name, receiver);
       if (typeof member !== 'function' || typeof name !== 'string') return member;
+      if (name === 'withinBytes') return (maxBytes: number) => told(target.withinBytes(maxBytes), tell);
       return (...args: unknown[]) => {
         tell(name);
         return Reflect.apply(member, target, args);

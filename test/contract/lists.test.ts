@@ -11,6 +11,7 @@ import {
   START_MS,
 } from '../api/support/api-fixture.ts';
 import { answerContent, nameOf, operationOf } from './support/documented.ts';
+import { wholeReads } from '../support/whole-reads.ts';
 import type { ListRow } from './tables/list-row.ts';
 import { LISTS } from './tables/lists.ts';
 import { OTHER_LISTS } from './tables/other-lists.ts';
@@ -25,7 +26,10 @@ interface Listed {
 /** A server with so many rows. */
 async function listed(list: ListRow, count: number): Promise<Listed> {
   const clock = { now: START_MS };
-  const api = { ...createFixture({}, { store: createMemoryStore({ now: () => clock.now }) }), clock };
+  const api = {
+    ...createFixture({}, { store: wholeReads(createMemoryStore({ now: () => clock.now })) }),
+    clock,
+  };
   const path = await list.seed(api, count);
   const withQuery = (query: string): string =>
     path + (query === '' ? '' : (path.includes('?') ? '&' : '?') + query);
@@ -161,7 +165,7 @@ describe('a list (http-api.md 1.7)', () => {
 /** Notes the numbers of rows that lists are asked for. */
 function watch(api: ApiFixture, asked: number[]): void {
   for (const [name, method] of Object.entries(api.store)) {
-    if (!/^list|^getTimeline/.test(name) || typeof method !== 'function') continue;
+    if (!/^list|^page|^getTimeline/.test(name) || typeof method !== 'function') continue;
     Object.assign(api.store, {
       [name]: (...args: unknown[]) => {
         const page = args.find((value) => typeof value === 'object' && value !== null && 'limit' in value);

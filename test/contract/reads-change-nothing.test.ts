@@ -30,6 +30,7 @@ function told(store: Store): Store {
     get(target, name, receiver) {
       const member: unknown = Reflect.get(target, name, receiver);
       if (typeof member !== 'function' || typeof name !== 'string') return member;
+      if (name === 'withinBytes') return (maxBytes: number) => told(target.withinBytes(maxBytes));
       return (...args: unknown[]) => {
         called?.add(name);
         return Reflect.apply(member, target, args);

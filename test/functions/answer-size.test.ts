@@ -60,16 +60,19 @@ const documentOf = (blocks: readonly object[]) => {
 
 describe('an answer of the API as a function', () => {
   it('fits through Lambda or is refused with what to do, whatever is in it', async () => {
-    const sequence = documentOf([{ type: 'step', id: 'a', handler: 'noop' }]);
-    expect((await call('POST', '/api/v1/sequences', sequence)).status).toBe(201);
-    const context = { data: { text: '"'.repeat(120_000) } };
-    const start = { sequence_id: sequence.id, tenant_id: TENANT, namespace: 'fulfilment', context };
+    const payload = { text: '"'.repeat(120_000) };
     for (let count = 0; count < RUNS; count += 1) {
-      expect((await call('POST', '/api/v1/instances', start)).status).toBe(201);
+      const event = {
+        event_name: 'e',
+        producer_event_id: `${count}`,
+        correlation_key: 'k',
+        tenant_id: TENANT,
+      };
+      expect((await call('POST', '/api/v1/events', { ...event, payload })).status).toBe(201);
     }
     const answers: Awaited<ReturnType<typeof call>>[] = [];
     for (let limit = 1; limit <= RUNS; limit += 1) {
-      answers.push(await call('GET', `/api/v1/instances?limit=${limit}`));
+      answers.push(await call('GET', `/api/v1/events?limit=${limit}`));
     }
     expect(Math.max(...answers.map(({ payloadBytes }) => payloadBytes))).toBeLessThan(PAYLOAD_BYTES);
     const given = answers.filter(({ status }) => status === 200);
@@ -83,6 +86,30 @@ describe('an answer of the API as a function', () => {
         expect.stringContaining('`limit`'),
       ]);
     }
+  });
+
+  it('fits through Lambda page by page where it has a cursor', async () => {
+    const sequence = documentOf([{ type: 'step', id: 'a', handler: 'noop' }]);
+    expect((await call('POST', '/api/v1/sequences', sequence)).status).toBe(201);
+    const context = { data: { text: '"'.repeat(120_000) } };
+    const start = { sequence_id: sequence.id, tenant_id: TENANT, namespace: 'fulfilment', context };
+    for (let count = 0; count < RUNS; count += 1) {
+      expect((await call('POST', '/api/v1/instances', start)).status).toBe(201);
+    }
+    const seen = new Set<string>();
+    const sizes: number[] = [];
+    for (let query = ''; ; ) {
+      const { status, body, payloadBytes } = await call('GET', `/api/v1/instances?limit=${RUNS}${query}`);
+      expect(status).toBe(200);
+      expect(payloadBytes).toBeLessThan(PAYLOAD_BYTES);
+      sizes.push(body.items.length);
+      for (const { id } of body.items) seen.add(id);
+      if (!body.has_more) break;
+      query = `&cursor=${body.next_cursor}`;
+    }
+    expect(seen.size).toBe(RUNS);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(RUNS);
+    expect(sizes.length).toBeGreaterThan(1);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { describeApiKeys } from './api-keys.ts';
+import { describeBoundedReads } from './bounded-reads.ts';
 import { describeBreakers } from './breakers.ts';
 import { describeBudgets } from './budgets.ts';
 import { describeCatalog } from './catalog.ts';
@@ -65,6 +66,7 @@ const AREAS: Readonly<Record<string, (makeStore: MakeStore) => void>> = {
   events: describeEvents,
   'what reaches beyond an instance': describeOutside,
   starts: describeStarts,
+  'bounded reads': describeBoundedReads,
   'output rows': describeOutputRows,
   'lists of output rows': describeOutputLists,
   'keys and values': describeKeysAndValues,

@@ -3,16 +3,19 @@ import { type InstanceState, isTerminal } from '../../core/run/states.ts';
 import type {
   InstanceListFilter,
   InstanceListStore,
+  InstancePage,
   ListInstancesQuery,
   StateCounts,
 } from '../../ports/store/instance-lists.ts';
 import type { InstanceView } from '../../ports/store/reads.ts';
+import { bytesOf } from './bounded-run.ts';
 import type { Run, Tx } from './database.ts';
 import { type InstanceRow, viewOf } from './rows.ts';
 
 export function instanceListPart(run: Run): InstanceListStore {
   return {
     listInstances: (query) => run((tx) => listInstances(tx, query)),
+    pageInstances: (query, maxBytes) => run((tx) => pageInstances(tx, query, maxBytes)),
     countInstances: (filter, countedTo) => run((tx) => countInstances(tx, filter, countedTo)),
     countLiveRuns: (sequenceIds, countedTo) => run((tx) => countLiveRuns(tx, sequenceIds, countedTo)),
   };
@@ -31,6 +34,18 @@ function listInstances(tx: Tx, query: ListInstancesQuery): readonly InstanceView
     .sort((a, b) => newestFirst(placeOf(a), placeOf(b)))
     .slice(query.offset, query.offset + query.limit)
     .map(viewOf);
+}
+
+function pageInstances(tx: Tx, query: ListInstancesQuery, maxBytes: number): InstancePage {
+  const found = listInstances(tx, { ...query, limit: query.limit + 1 });
+  const asked = found.slice(0, query.limit);
+  let bytes = 0;
+  const end = asked.findIndex((view, index) => {
+    bytes += bytesOf(view);
+    return index > 0 && bytes > maxBytes;
+  });
+  const items = end < 0 ? asked : asked.slice(0, end);
+  return { items, hasMore: items.length < found.length };
 }
 
 function countInstances(tx: Tx, filter: InstanceListFilter, countedTo: number): StateCounts {

@@ -95,13 +95,11 @@ export function listOutputs(
   if (findInstance(tx.db, tenantId, id) === null) return null;
   const rows = liveRows(tx, id).filter((row) => isWanted(row, which));
   const before = which.beforeId ?? null;
-  if (before === null) return leaveOut(rows.slice(0, which.limit), which);
+  if (before === null) return leaveOut(within(rows.slice(0, which.limit), which), which);
   const end = rows.findIndex((row) => row.id === before);
   const older = end < 0 ? [] : rows.slice(0, end);
-  return leaveOut(
-    which.limit === undefined ? older : older.slice(Math.max(0, older.length - which.limit)),
-    which,
-  );
+  const newest = which.limit === undefined ? older : older.slice(Math.max(0, older.length - which.limit));
+  return leaveOut(within(newest.reverse(), which).reverse(), which);
 }
 
 export function getOutput(tx: Tx, tenantId: string | null, id: string, rowId: string): OutputRow | null {
@@ -118,6 +116,16 @@ function isWanted(
   if (blockId !== null && row.blockId !== blockId) return false;
   if (iteration !== null && row.iteration !== iteration) return false;
   return after === null || row.rev > after.rev || (row.rev === after.rev && row.ordinal > after.ordinal);
+}
+
+/** The first of these rows that are not too long together. */
+function within(rows: readonly StoredOutput[], { maxBytes }: WhichRows): StoredOutput[] {
+  let bytes = 0;
+  const end = rows.findIndex((row, index) => {
+    bytes += row.outputSize;
+    return index > 0 && maxBytes !== undefined && bytes > maxBytes;
+  });
+  return rows.slice(0, end < 0 ? rows.length : end);
 }
 
 function leaveOut(

@@ -6,6 +6,7 @@ import type { ShapeStore } from '../../ports/store/shape.ts';
 import type { Store } from '../../ports/store/store.ts';
 import type { TurnStore } from '../../ports/store/turn.ts';
 import { apiKeyPart } from './api-keys.ts';
+import { boundedRun } from './bounded-run.ts';
 import * as catalog from './catalog.ts';
 import { listChanges } from './changes.ts';
 import { claimDue, claimExpired, claimOne } from './claims.ts';
@@ -59,6 +60,10 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
   const newId = createIds(options.now);
   // The body runs before the first await, so operations are carried out in the order of the calls, one by one.
   const run: Run = async (operation) => atomically(db, { t: options.now(), newId }, operation);
+  return createStoreOver(run);
+}
+
+function createStoreOver(run: Run): Store {
   const store: Store = {
     ...turnPart(run),
     ...acceptPart(run),
@@ -88,6 +93,10 @@ export function createMemoryStore(options: { readonly now: () => number }): Stor
     listTimeline: (tenantId, id, page) => run((tx) => listTimeline(tx, tenantId, id, page)),
     listChanges: (query) => run((tx) => listChanges(tx, query)),
     ...idempotencyPart(run, () => store),
+    withinBytes(maxBytes) {
+      const { getBlob, getOutput } = store;
+      return { ...createStoreOver(boundedRun(run, maxBytes)), getBlob, getOutput };
+    },
     close: () => Promise.resolve(),
   };
   return store;

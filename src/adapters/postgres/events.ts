@@ -5,6 +5,7 @@ import type {
   PendingEvent,
   StoredEvent,
 } from '../../ports/store/events.ts';
+import { answersOf } from './answer-rows.ts';
 import { call, isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
 import { answerOf } from './rows.ts';
@@ -19,12 +20,13 @@ const SHOWN = `json_build_object('id', e.id, 'tenantId', e.tenant_id, 'eventName
   'consumedBy', e.consumed_by, 'receivedAt', stepwell.to_ms(e.received_at))`;
 
 const LIST = `
-SELECT coalesce(json_agg(${SHOWN} ORDER BY e.ordinal DESC), '[]')
+SELECT ${SHOWN}
 FROM (
   SELECT * FROM stepwell.events n
   WHERE ($1::text IS NULL OR n.tenant_id = $1) AND ($2::text IS NULL OR n.status = $2)
   ORDER BY n.ordinal DESC LIMIT $3
-) e`;
+) e
+ORDER BY e.ordinal DESC`;
 
 const GET = `SELECT ${SHOWN} FROM stepwell.events e WHERE e.id = $2 AND ($1::text IS NULL OR e.tenant_id = $1)`;
 
@@ -43,7 +45,7 @@ export function createEventStore(driver: SqlDriver): EventStore {
       return readAccepted(answerOf<AcceptAnswer>(await call(driver, ACCEPT, params)));
     },
     async listEvents({ tenantId, status, limit }) {
-      return answerOf<StoredEvent[]>(await tenantCall(driver, tenantId, LIST, [tenantId, status, limit]));
+      return answersOf<StoredEvent>(await tenantCall(driver, tenantId, LIST, [tenantId, status, limit]));
     },
     async getEvent(tenantId, id) {
       if (!isUuid(id)) return null;

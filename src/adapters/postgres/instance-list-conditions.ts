@@ -15,7 +15,7 @@ export interface ResolvedFilter {
 }
 
 /** Adds a parameter and answers how the text names it. */
-export type Bind = (value: SqlParam, type: 'text' | 'bigint' | 'uuid' | 'jsonb') => string;
+export type Bind = (value: SqlParam, type: 'text' | 'integer' | 'bigint' | 'uuid' | 'jsonb') => string;
 
 export function createParams(): { readonly params: readonly SqlParam[]; readonly bind: Bind } {
   const params: SqlParam[] = [];

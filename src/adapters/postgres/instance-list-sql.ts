@@ -38,12 +38,44 @@ const ALL_TENANTS = `WITH RECURSIVE tenants (tenant_id) AS (
 )
 `;
 
-/**
- * One page. Each range of an index is read from its newest end and no further than the page needs, and only what these ranges
- * give is sorted. The text is made for its filter: one that fits every filter would have one plan for all of them.
- */
+/** The instances of one page, in their order. What they are made of is read after they were chosen and sorted. */
 export function listStatement(resolved: ResolvedFilter, query: ListInstancesQuery): ComposedStatement {
   const { params, bind } = createParams();
+  const { tenants, ids } = chosenIds(resolved, query, bind);
+  return {
+    params,
+    text: `${tenants}SELECT (SELECT stepwell.instance_view(i) FROM stepwell.task_instances i WHERE i.id = page.id)
+FROM (${ids}) page
+ORDER BY page.sort_at DESC, page.id DESC`,
+  };
+}
+
+/** As `listStatement`, cut at a number of bytes. Each row says how many were found, one more than are asked for at most. */
+export function pageStatement(
+  resolved: ResolvedFilter,
+  query: ListInstancesQuery,
+  maxBytes: number,
+): ComposedStatement {
+  const { params, bind } = createParams();
+  const { tenants, ids } = chosenIds(resolved, { ...query, limit: query.limit + 1 }, bind);
+  const shown = `p.ids[1:${bind(query.limit, 'integer')}]`;
+  return {
+    params,
+    text: `${tenants}SELECT to_json(coalesce(cardinality(p.ids), 0)), v.view
+FROM (SELECT array_agg(page.id ORDER BY page.sort_at DESC, page.id DESC) AS ids FROM (${ids}) page) p
+LEFT JOIN LATERAL stepwell.instance_views(${shown}, ${bind(maxBytes, 'bigint')}) AS v(view) ON true`,
+  };
+}
+
+/**
+ * The ids of a page. Each range of an index is read from its newest end and no further than the page needs, and only what these
+ * ranges give is sorted. The text is made for its filter: one that fits every filter would have one plan for all of them.
+ */
+function chosenIds(
+  resolved: ResolvedFilter,
+  query: ListInstancesQuery,
+  bind: Bind,
+): { readonly tenants: string; readonly ids: string } {
   const order = query.order ?? 'updated';
   const page: PageParts = {
     resolved,
@@ -55,15 +87,12 @@ export function listStatement(resolved: ResolvedFilter, query: ListInstancesQuer
   const found = `(${resolved.ids === null ? walk(page) : lookUp(page)}) found`;
   const hasTenant = namesTenant(resolved);
   return {
-    params,
-    text: `${hasTenant ? '' : ALL_TENANTS}SELECT stepwell.instance_view(i)
-FROM (
+    tenants: hasTenant ? '' : ALL_TENANTS,
+    ids: `
   SELECT found.id, found.sort_at FROM ${hasTenant ? found : `tenants t CROSS JOIN LATERAL ${found}`}
   ORDER BY found.sort_at DESC, found.id DESC
   LIMIT ${bind(query.limit, 'bigint')} OFFSET ${bind(query.offset, 'bigint')}
-) page
-JOIN stepwell.task_instances i ON i.id = page.id
-ORDER BY page.sort_at DESC, page.id DESC`,
+`,
   };
 }
 

@@ -6,11 +6,12 @@ import type {
   StateCounts,
 } from '../../ports/store/instance-lists.ts';
 import type { InstanceView } from '../../ports/store/reads.ts';
+import { answersOf } from './answer-rows.ts';
 import { isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
 import { encodeMetadata } from './encode-metadata.ts';
 import type { ResolvedFilter } from './instance-list-conditions.ts';
-import { countStatement, listStatement } from './instance-list-sql.ts';
+import { countStatement, listStatement, pageStatement } from './instance-list-sql.ts';
 import { idsWithMetadata } from './ids-with-metadata.ts';
 import { answerOf } from './rows.ts';
 
@@ -41,7 +42,15 @@ export function createInstanceListStore(driver: SqlDriver): InstanceListStore {
       if (resolved === null) return [];
       const { text, params } = listStatement(resolved, query);
       const rows = await tenantCall(driver, query.tenantId, text, params);
-      return rows.map((row) => answerOf<InstanceView>([row]));
+      return answersOf<InstanceView>(rows);
+    },
+    async pageInstances(query, maxBytes) {
+      const resolved = await resolve(driver, query);
+      if (resolved === null) return { items: [], hasMore: false };
+      const { text, params } = pageStatement(resolved, query, maxBytes);
+      const rows = await tenantCall(driver, query.tenantId, text, params);
+      const items = answersOf<InstanceView>(rows.map(([, view]) => [view]));
+      return { items, hasMore: answerOf<number>(rows) > items.length };
     },
     async countInstances(filter, countedTo) {
       const resolved = await resolve(driver, filter);

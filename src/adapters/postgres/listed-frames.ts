@@ -1,6 +1,8 @@
 import type { Frame } from '../../core/run/frame.ts';
 import type { GateItem, InstanceView } from '../../ports/store/reads.ts';
-import { type FrameAnswer, type StoredFrame, readFrame, readFrames } from './rows.ts';
+import { answersOf } from './answer-rows.ts';
+import type { SqlRows } from './driver.ts';
+import { type FrameAnswer, type StoredFrame, answerOf, readFrame, readFrames } from './rows.ts';
 
 /** Frames of many instances, as the statements of this adapter answer them. */
 export interface StandingAnswer {
@@ -13,19 +15,17 @@ export function readStanding({ id, root, frames }: StandingAnswer): readonly [st
   return [id, readFrames(root, frames)];
 }
 
-export interface GatesAnswer {
-  readonly total: number;
-  readonly items: readonly {
-    readonly instance: InstanceView;
-    readonly sequenceName: string;
-    readonly frame: FrameAnswer;
-  }[];
+interface GateAnswer {
+  readonly instance: InstanceView;
+  readonly sequenceName: string;
+  readonly frame: FrameAnswer;
 }
 
-export function readGates(answer: GatesAnswer): {
-  readonly items: readonly GateItem[];
-  readonly total: number;
-} {
-  const items = answer.items.map((item) => ({ ...item, frame: readFrame(item.frame) }));
-  return { items, total: answer.total };
+/** Each row has the number of all gates, and a gate; the only row of an empty page has none. */
+export function readGates(rows: SqlRows): { readonly items: readonly GateItem[]; readonly total: number } {
+  const items = answersOf<GateAnswer>(rows.map(([, gate]) => [gate]));
+  return {
+    items: items.map((item) => ({ ...item, frame: readFrame(item.frame) })),
+    total: answerOf<number>(rows),
+  };
 }

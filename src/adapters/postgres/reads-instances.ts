@@ -7,9 +7,10 @@ import type {
   InstanceView,
   ListGatesQuery,
 } from '../../ports/store/reads.ts';
+import { answersBehind } from './answer-rows.ts';
 import { call, isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
-import { type GatesAnswer, readGates } from './listed-frames.ts';
+import { readGates } from './listed-frames.ts';
 import { type FrontierAnswer, answerOf, readFrontier } from './rows.ts';
 
 const READ_OUTPUTS = 'SELECT stepwell.read_outputs_v1($1, $2, $3::jsonb)';
@@ -37,15 +38,18 @@ export const FRONTIER_OF = `json_build_object(
 
 const FRONTIER = `SELECT ${FRONTIER_OF} FROM stepwell.task_instances i WHERE ${OF_TENANT} AND i.id = $2`;
 
+/** One row of null where an instance has no children: it is known all the same. */
 const LIST_CHILDREN = `
-SELECT coalesce((
-  SELECT json_agg(stepwell.instance_view(c) ORDER BY c.created_at, c.id)
-  FROM (
-    SELECT k.id FROM stepwell.task_instances k
+SELECT (SELECT stepwell.instance_view(c) FROM stepwell.task_instances c WHERE c.id = sorted.id)
+FROM (
+  SELECT l.id FROM stepwell.task_instances i
+  LEFT JOIN LATERAL (
+    SELECT k.id, k.created_at FROM stepwell.task_instances k
     WHERE k.tenant_id = i.tenant_id AND k.parent_instance_id = i.id
-    ORDER BY k.created_at, k.id LIMIT $3::integer OFFSET $4::integer) l
-  JOIN stepwell.task_instances c ON c.id = l.id), '[]')
-FROM stepwell.task_instances i WHERE ${OF_TENANT} AND i.id = $2`;
+    ORDER BY k.created_at, k.id LIMIT $3::integer OFFSET $4::integer) l ON true
+  WHERE ${OF_TENANT} AND i.id = $2
+  ORDER BY l.created_at, l.id OFFSET 0
+) sorted`;
 
 /** When a gate times out, null for never. */
 const deadlineOf = (frame: string): string =>
@@ -73,16 +77,16 @@ WITH gates AS (
 ), page AS (
   SELECT * FROM gates ORDER BY ${GATE_ORDER} LIMIT $5 OFFSET $6
 )
-SELECT json_build_object(
-  'total', (SELECT count(*) FROM gates),
-  'items', (
-    SELECT coalesce(json_agg(json_build_object(
-      'instance', stepwell.instance_view(i),
-      'sequenceName', coalesce((
-        SELECT s.name FROM stepwell.sequences s WHERE s.id = i.sequence_id AND s.tenant_id = i.tenant_id), ''),
-      'frame', json_build_object('b', p.block_id, 'n', p.branch_index, 'i', p.iteration, 'f', p.frame)
-    ) ORDER BY p.deadline NULLS LAST, p.created_at DESC, p.id DESC, p.block_id, p.branch_index, p.iteration), '[]')
-    FROM page p JOIN stepwell.task_instances i ON i.id = p.id))`;
+SELECT to_json(g.total), CASE WHEN g.id IS NOT NULL THEN json_build_object(
+  'instance', (SELECT stepwell.instance_view(i) FROM stepwell.task_instances i WHERE i.id = g.id),
+  'sequenceName', coalesce((
+    SELECT s.name FROM stepwell.task_instances i JOIN stepwell.sequences s ON s.id = i.sequence_id AND s.tenant_id = i.tenant_id
+    WHERE i.id = g.id), ''),
+  'frame', json_build_object('b', g.block_id, 'n', g.branch_index, 'i', g.iteration, 'f', g.frame)) END
+FROM (
+  SELECT c.total, p.* FROM (SELECT count(*) AS total FROM gates) c LEFT JOIN page p ON true
+  ORDER BY ${GATE_ORDER} OFFSET 0
+) g`;
 
 export async function readOutputs(
   driver: SqlDriver,
@@ -151,8 +155,7 @@ export async function listChildren(
 ): Promise<readonly InstanceView[] | null> {
   if (!isUuid(id)) return null;
   const params = [tenantId, id, page?.limit ?? null, page?.offset ?? 0];
-  const rows = await tenantCall(driver, tenantId, LIST_CHILDREN, params);
-  return answerOf<InstanceView[] | undefined>(rows) ?? null;
+  return answersBehind<InstanceView>(await tenantCall(driver, tenantId, LIST_CHILDREN, params));
 }
 
 export async function listOpenGates(
@@ -163,5 +166,5 @@ export async function listOpenGates(
   if ([instanceId, sequenceId].some((id) => id !== null && !isUuid(id))) return { items: [], total: 0 };
   const byDeadline = query.order === 'deadline';
   const params = [tenantId, namespace, instanceId, sequenceId, limit, offset, byDeadline];
-  return readGates(answerOf<GatesAnswer>(await tenantCall(driver, tenantId, LIST_GATES, params)));
+  return readGates(await tenantCall(driver, tenantId, LIST_GATES, params));
 }

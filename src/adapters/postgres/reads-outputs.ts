@@ -24,17 +24,20 @@ export async function listOutputs(
   const backwards = (which.beforeId ?? null) !== null;
   const inOrder = backwards ? desc : asc;
   const leftOut = leftOutBy(which, inOrder);
+  const beyond = beyondBy(which, inOrder);
   const rows = await askTables(driver, tenantId, (tables) =>
     tables
       .select({
         row: {
           ...getTableColumns(blockOutputs),
           // A large value that is not selected is not read either: it lies outside the row.
-          output: sql`CASE WHEN ${leftOut} THEN 'null'::jsonb ELSE ${blockOutputs.output} END`.mapWith(
-            blockOutputs.output,
-          ),
+          output:
+            sql`CASE WHEN ${leftOut} OR ${beyond} THEN 'null'::jsonb ELSE ${blockOutputs.output} END`.mapWith(
+              blockOutputs.output,
+            ),
         },
         isLeftOut: leftOut.mapWith(Boolean),
+        isBeyond: beyond.mapWith(Boolean),
       })
       .from(taskInstances)
       .leftJoin(blockOutputs, wanted(which))
@@ -45,8 +48,8 @@ export async function listOutputs(
       .limit(which.limit ?? ALL),
   );
   if (rows.length === 0) return null;
-  const found = rows.flatMap(({ row, isLeftOut }) => {
-    if (row === null) return [];
+  const found = rows.flatMap(({ row, isLeftOut, isBeyond }) => {
+    if (row === null || isBeyond) return [];
     return isLeftOut ? [{ ...readOutputRow(row), isLeftOut }] : [readOutputRow(row)];
   });
   return backwards ? found.reverse() : found;
@@ -57,6 +60,15 @@ function leftOutBy({ inlineBytes }: WhichRows, inOrder: typeof asc): SQL {
   const { outputSize, rev, ordinal } = blockOutputs;
   const bytes = sql`sum(${outputSize}) OVER (ORDER BY ${inOrder(rev)}, ${inOrder(ordinal)})`;
   return sql`coalesce(${outputSize} >= ${EXTERNALIZE_BYTES}::integer AND ${bytes} > ${inlineBytes}::bigint, false)`;
+}
+
+/** The bytes only grow, so that all behind the first such row are such rows too. */
+function beyondBy({ maxBytes }: WhichRows, inOrder: typeof asc): SQL {
+  if (maxBytes === undefined) return sql`false`;
+  const { outputSize, rev, ordinal } = blockOutputs;
+  const upToHere = sql`OVER (ORDER BY ${inOrder(rev)}, ${inOrder(ordinal)} ROWS UNBOUNDED PRECEDING)`;
+  const isFirst = sql`row_number() ${upToHere} = 1`;
+  return sql`coalesce(sum(${outputSize}) ${upToHere} > ${maxBytes}::bigint AND NOT ${isFirst}, false)`;
 }
 
 function wanted({

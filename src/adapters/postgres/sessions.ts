@@ -1,5 +1,6 @@
 import type { InstanceView } from '../../ports/store/reads.ts';
 import type { SessionRecord, SessionStore } from '../../ports/store/sessions.ts';
+import { answersBehind } from './answer-rows.ts';
 import { call, isUuid, tenantCall } from './call.ts';
 import type { SqlDriver } from './driver.ts';
 import { answerOf } from './rows.ts';
@@ -10,14 +11,18 @@ const OF_TENANT = '($1::text IS NULL OR s.tenant_id = $1)';
 const GET = `SELECT stepwell.session_json(s) FROM stepwell.sessions s WHERE ${OF_TENANT} AND s.id = $2`;
 const FIND =
   'SELECT stepwell.session_json(s) FROM stepwell.sessions s WHERE s.tenant_id = $1 AND s.session_key = $2';
+/** One row of null where a session has no instances: it is known all the same. */
 const LIST_INSTANCES = `
-SELECT coalesce((
-  SELECT json_agg(stepwell.instance_view(l) ORDER BY l.created_at, l.id) FROM (
-    SELECT i.* FROM stepwell.task_instances i
+SELECT (SELECT stepwell.instance_view(i) FROM stepwell.task_instances i WHERE i.id = sorted.id)
+FROM (
+  SELECT l.id FROM stepwell.sessions s
+  LEFT JOIN LATERAL (
+    SELECT i.id, i.created_at FROM stepwell.task_instances i
     WHERE i.session_id = s.id::text AND i.tenant_id = s.tenant_id
-    ORDER BY i.created_at, i.id LIMIT $3
-  ) l), '[]')
-FROM stepwell.sessions s WHERE ${OF_TENANT} AND s.id = $2`;
+    ORDER BY i.created_at, i.id LIMIT $3) l ON true
+  WHERE ${OF_TENANT} AND s.id = $2
+  ORDER BY l.created_at, l.id OFFSET 0
+) sorted`;
 
 export function createSessionStore(driver: SqlDriver): SessionStore {
   const update = async (
@@ -45,7 +50,7 @@ export function createSessionStore(driver: SqlDriver): SessionStore {
     async listSessionInstances(tenantId, id, limit) {
       if (!isUuid(id)) return null;
       const rows = await tenantCall(driver, tenantId, LIST_INSTANCES, [tenantId, id, limit]);
-      return answerOf<readonly InstanceView[] | undefined>(rows) ?? null;
+      return answersBehind<InstanceView>(rows);
     },
   };
 }

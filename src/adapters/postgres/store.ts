@@ -3,6 +3,7 @@ import type { Store } from '../../ports/store/store.ts';
 import { createFactStore } from './accept.ts';
 import { call } from './call.ts';
 import { createBlobStore } from './blobs.ts';
+import { boundedDriver } from './bounded-driver.ts';
 import { createApiKeyStore } from './api-keys.ts';
 import { createCatalogStore } from './catalog.ts';
 import { createEventStore } from './events.ts';
@@ -59,13 +60,22 @@ export function createPostgresStore(driver: SqlDriver): Store {
     ...createShapeStore(driver),
     ...createReadStore(driver),
     listInstances: async (query) => (await lists(driver)).listInstances(query),
+    pageInstances: async (query, maxBytes) => (await lists(driver)).pageInstances(query, maxBytes),
     countInstances: async (filter, countedTo) => (await lists(driver)).countInstances(filter, countedTo),
     countLiveRuns: async (ids, countedTo) => (await lists(driver)).countLiveRuns(ids, countedTo),
     ...createHistoryStore(driver),
     ...createIdempotencyStore(driver, createPostgresStore),
     listChanges: async (query) => (await changes()).listChanges(driver, query),
+    withinBytes: (maxBytes) => createBoundedStore(driver, maxBytes),
     close: () => driver.close(),
   };
+}
+
+/** Single values come as they do without a bound. */
+function createBoundedStore(driver: SqlDriver, maxBytes: number): Store {
+  const { getBlob } = createBlobStore(driver);
+  const { getOutput } = createReadStore(driver);
+  return { ...createPostgresStore(boundedDriver(driver, maxBytes)), getBlob, getOutput };
 }
 
 /**

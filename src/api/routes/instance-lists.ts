@@ -5,6 +5,7 @@ import { readWaits } from '../../engine/read-waits.ts';
 import { refuse } from '../../engine/refusal.ts';
 import type { InstanceOrder, InstancePlace } from '../../ports/store/instance-lists.ts';
 import type { InstanceView } from '../../ports/store/reads.ts';
+import { pageBytes } from '../answer-limit.ts';
 import { readCursor, writeCursor, type CursorScope } from '../cursor.ts';
 import { defineRoute, okay } from '../route.ts';
 import { InstancePage, InstanceSummaryBody, showInstance, showWaitsFor } from '../schemas/instance.ts';
@@ -21,7 +22,8 @@ const list = defineRoute({
   method: 'GET',
   path: LIST,
   tag,
-  summary: 'List instances, newest change or creation first; next_cursor leads to the next page',
+  summary:
+    'List instances, newest change or creation first; next_cursor leads to the next page. A page of large instances has fewer than `limit`',
   params: NoParameters,
   query: InstanceQuery,
   responses: { 200: InstancePage },
@@ -36,19 +38,18 @@ const list = defineRoute({
         code: 'invalid_cursor',
       });
     }
-    const rows = await store.listInstances({
-      ...filter,
-      ...{ order, after, offset: page.offset, limit: page.limit + 1 },
-    });
-    const items = rows.slice(0, page.limit);
-    const last = rows.length > page.limit ? items.at(-1) : undefined;
+    const { items, hasMore } = await store.pageInstances(
+      { ...filter, order, after, ...page },
+      pageBytes(settings.answerLimit),
+    );
+    const last = hasMore ? items.at(-1) : undefined;
     const waits = await readWaits(deps, filter.tenantId, items);
     return okay({
       items: items.map((view) => ({
         ...showInstance(view),
         waits_for: showWaitsFor(waits.get(view.id) ?? null),
       })),
-      has_more: rows.length > page.limit,
+      has_more: hasMore,
       ...(last === undefined
         ? {}
         : { next_cursor: writeCursor(settings.apiKey, scope, placeOf(last, order)) }),

@@ -45,6 +45,8 @@ interface StreamDeps {
 }
 
 const ROWS_AT_ONCE = 500;
+/** Of outputs that are read at once; one output may be larger by itself. */
+const BYTES_AT_ONCE = 1024 * 1024;
 
 /**
  * The state at first and at every change, each row once, and `done` after the last row of an instance that has ended
@@ -100,13 +102,14 @@ async function* newRows(
 ): AsyncGenerator<InstanceEvent> {
   const { tenantId, instanceId } = options;
   for (;;) {
-    const page = { node: false, retry: false, after: told.after, limit: ROWS_AT_ONCE };
+    const size = { limit: ROWS_AT_ONCE, maxBytes: BYTES_AT_ONCE };
+    const page = { node: false, retry: false, after: told.after, ...size };
     const rows = (await store.listOutputs(tenantId, instanceId, page)) ?? [];
     for (const row of rows) {
       told.after = row;
       yield { kind: 'output', row, place: placeOf(told, options) };
     }
-    if (rows.length < ROWS_AT_ONCE) return;
+    if (rows.length === 0) return;
   }
 }
 

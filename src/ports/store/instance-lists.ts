@@ -8,10 +8,18 @@ import type { InstanceView } from './reads.ts';
 export interface InstanceListStore {
   /** One page; order: the chosen instant descending, then id descending. */
   listInstances(query: ListInstancesQuery): Promise<readonly InstanceView[]>;
+  /** As `listInstances`, but the page ends before the instance that would make it longer than `maxBytes`; one comes in any case. */
+  pageInstances(query: ListInstancesQuery, maxBytes: number): Promise<InstancePage>;
   /** How many fit the filter, by state; each is counted up to `countedTo` and no further, and 0 where it is not asked for. */
   countInstances(filter: InstanceListFilter, countedTo: number): Promise<StateCounts>;
   /** Instances of these versions that have not ended, each counted up to `countedTo`, in the order of the ids. */
   countLiveRuns(sequenceIds: readonly string[], countedTo: number): Promise<readonly number[]>;
+}
+
+export interface InstancePage {
+  readonly items: readonly InstanceView[];
+  /** Others come behind them. */
+  readonly hasMore: boolean;
 }
 
 export type StateCounts = Readonly<Record<InstanceState, number>>;

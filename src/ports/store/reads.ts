@@ -70,6 +70,8 @@ export interface WhichRows {
    * rows say so and hold null ([EXT-2]). Absent: all are read.
    */
   readonly inlineBytes?: number;
+  /** The list ends before the row whose output would make it longer; one row comes in any case. Absent: as long as it is. */
+  readonly maxBytes?: number;
 }
 
 export interface InstanceKey {

@@ -5,6 +5,7 @@ import type { ChangeStore } from './changes.ts';
 import type { HandlerNameStore } from './handler-names.ts';
 import type { HistoryStore } from './history.ts';
 import type { BlobStore } from './blobs.ts';
+import type { BoundedReads } from './bounded-reads.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { EventStore } from './events.ts';
 import type { InstanceListStore } from './instance-lists.ts';
@@ -42,6 +43,7 @@ export interface Store
     ManyInstancesStore,
     EventStore,
     BlobStore,
+    BoundedReads<Store>,
     CredentialStore,
     InspectionStore,
     LimitStore,

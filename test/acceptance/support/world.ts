@@ -87,18 +87,21 @@ const SETTINGS: EngineSettings = {
 export function createWorld(underTest: StoreUnderTest): World {
   const time = new VirtualTime(START_MS, (ms) => underTest.advanceClock(ms));
   const storeCalls = new Map<string, number>();
-  const store = new Proxy(underTest.store, {
-    get: (target, name) => {
-      const method: unknown = Reflect.get(target, name);
-      if (typeof method !== 'function') return method;
-      return (...args: unknown[]) => {
-        storeCalls.set(String(name), (storeCalls.get(String(name)) ?? 0) + 1);
-        const answer: unknown = Reflect.apply(method, target, args);
-        // Time stands still until the store has answered.
-        return answer instanceof Promise ? time.track(answer) : answer;
-      };
-    },
-  });
+  const watched = (whole: Store): Store =>
+    new Proxy(whole, {
+      get: (target, name) => {
+        const method: unknown = Reflect.get(target, name);
+        if (typeof method !== 'function') return method;
+        if (name === 'withinBytes') return (maxBytes: number) => watched(target.withinBytes(maxBytes));
+        return (...args: unknown[]) => {
+          storeCalls.set(String(name), (storeCalls.get(String(name)) ?? 0) + 1);
+          const answer: unknown = Reflect.apply(method, target, args);
+          // Time stands still until the store has answered.
+          return answer instanceof Promise ? time.track(answer) : answer;
+        };
+      },
+    });
+  const store = watched(underTest.store);
   return { time, store, storeCalls, probe: createProbe(time), entropy: numberedEntropy() };
 }
 
@@ -128,7 +131,10 @@ export function startFunctions(world: World, options: HostOptions = {}): Functio
   };
   return {
     ...{ gate: parts.gate, logged: parts.logged, queue, call: (...of) => api.call(...of) },
-    sweep: async () => void (await runSweep(engine, left())),
+    async sweep() {
+      const { problem } = await runSweep(engine, left());
+      if (problem !== null) throw problem;
+    },
     deliver: async (instanceId) => (await runHints(engine, [{ tenantId: TENANT, instanceId }], left()))[0],
     stop: () => runner.settled(),
   };

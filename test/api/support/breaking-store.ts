@@ -8,6 +8,9 @@ export function breaking(store: Store, isBroken: (name: string) => boolean): Sto
       if (isBroken(String(name))) {
         return () => Promise.reject(new StoreUnavailable('the connection was lost', { unknown: true }));
       }
+      if (name === 'withinBytes') {
+        return (maxBytes: number) => breaking(target.withinBytes(maxBytes), isBroken);
+      }
       if (name !== 'openAttempt') return Reflect.get(target, name);
       return async (attempt: KeyAttempt) => {
         const stores = await target.openAttempt(attempt);

@@ -128,6 +128,9 @@ function trackedStore(inner: Store, time: VirtualTime): Store {
           return { of: (scope: string) => trackedStore(stores.of(scope), time) };
         };
       }
+      if (name === 'withinBytes') {
+        return (maxBytes: number) => trackedStore(target.withinBytes(maxBytes), time);
+      }
       return (...args: unknown[]) => time.track(Reflect.apply(method, target, args) as Promise<unknown>);
     },
   });

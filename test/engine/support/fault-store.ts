@@ -64,6 +64,9 @@ export function faultStore(inner: Store, gate: ProcessGate, log: CallLog, plan: 
     get: (target, name) => {
       const method = Reflect.get(target, name);
       if (typeof method !== 'function') return method;
+      if (name === 'withinBytes') {
+        return (maxBytes: number) => faultStore(target.withinBytes(maxBytes), gate, log, plan);
+      }
       return (...args: unknown[]) =>
         call(name as keyof Store, args, () => Reflect.apply(method, target, args) as Promise<unknown>);
     },
