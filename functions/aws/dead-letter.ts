@@ -4,7 +4,8 @@ import { failuresOf, type Remaining, runRecords, type SqsBatchResponse, type Sqs
 
 /**
  * Messages that failed again and again. A hint among them was only late: its instance is looked at once more, and the
- * sweep has it in any case. Each is logged as an error; what is no hint is dropped with that.
+ * sweep has it in any case. Each is logged as an error; what is no hint is dropped with that. What was not begun
+ * in time comes again when its visibility ends: this queue's messages are not given back, for nobody waits for them.
  */
 export function createDeadLetterHandler(
   host: AwsHost,

@@ -32,13 +32,13 @@ export interface Remaining {
   getRemainingTimeInMillis(): number;
 }
 
-/** Works through an SQS event; one outcome per record, whatever becomes of the others. Unstarted ones are given back. */
+/** Works through an SQS event; one outcome per record, whatever becomes of the others. */
 export async function runRecords(
   parts: AwsParts,
   event: SqsEvent,
   context: Remaining & OwnAddress,
 ): Promise<readonly RecordOutcome[]> {
-  const { engine, queue, log } = parts;
+  const { engine, log } = parts;
   const isGuarded = await keepWake(parts, context);
   const read = event.Records.map((record) => ({
     record,
@@ -55,9 +55,6 @@ export async function runRecords(
     const outcome = outcomes[index] ?? 'retry';
     return { record, outcome: outcome === 'done' ? isLeft : outcome };
   });
-  await queue.giveBack(
-    done.flatMap(({ record, outcome }) => (outcome === 'unstarted' ? [record.receiptHandle] : [])),
-  );
   const poison = read.flatMap(({ record, hint }): RecordOutcome[] => {
     if (hint.ok) return [];
     log.error('a queue message is no hint', { message_id: record.messageId, problem: hint.error });

@@ -14,6 +14,10 @@ export function createTurnHandler(
     const parts = await host();
     tellReturned(parts.watched, event.Records);
     const records = await runRecords(parts, event, context);
+    // They would come again when their visibility ends, minutes later.
+    await parts.queue.giveBack(
+      records.flatMap(({ record, outcome }) => (outcome === 'unstarted' ? [record.receiptHandle] : [])),
+    );
     return failuresOf(records.filter(({ outcome }) => outcome !== 'done'));
   };
 }

@@ -147,6 +147,32 @@ describe('queue messages', () => {
     expect(await app.state(id)).toBe('completed');
   });
 
+  it('in the dead-letter queue for which the time is up wait for the end of their visibility', async () => {
+    let remaining = 3_000;
+    await deployHere({ remainingMs: () => remaining });
+    const id = await app.start([FLIGHT]);
+    await app.queue.lose();
+    await app.deadLetters.send(hint(id));
+    await app.deadLetterTurns.poll();
+    expect(app.deadLetters.look()).toMatchObject({ ready: [], inFlight: [{ receiveCount: 1 }] });
+    // What that function cannot do, and has no right to, it does not try.
+    expect(app.logged.filter((line) => line.includes('messages'))).toEqual([]);
+    remaining = 60_000;
+    await app.deadLetterTurns.drain();
+    expect(await app.state(id)).toBe('completed');
+  });
+
+  it('for which there was never room are worked off all the same', async () => {
+    await deployHere();
+    const id = await app.start([FLIGHT]);
+    app.turns.throttle(5);
+    expect(await app.turns.drain()).toBe(5);
+    expect(calls).toEqual([]);
+    expect(app.deadLetters.look().ready).toHaveLength(1);
+    await app.deadLetterTurns.drain();
+    expect(await app.state(id)).toBe('completed');
+  });
+
   it('wait for a database that wakes up, and no attempt is lost', async () => {
     await deployHere();
     const id = await app.start([FLIGHT]);

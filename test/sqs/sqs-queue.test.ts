@@ -102,4 +102,9 @@ describe('messages that were received', () => {
     await source.poll();
     expect(target.look().ready).toHaveLength(1);
   });
+
+  it('that the queue does not take back are told', async () => {
+    await queue.giveBack(['the handle of another queue']);
+    expect(logged).toEqual([expect.stringContaining('the queue did not take messages back')]);
+  });
 });

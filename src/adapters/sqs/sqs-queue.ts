@@ -24,7 +24,7 @@ export interface SqsQueueOptions {
 
 /** Hints over a standard SQS queue. */
 export interface SqsQueue extends HintQueue {
-  /** Makes messages visible again at once that were received but not begun. Failures are logged and swallowed. */
+  /** Makes messages of this queue visible again at once that were received but not begun. Failures are logged and swallowed. */
   giveBack(receiptHandles: readonly string[]): Promise<void>;
 }
 
@@ -149,7 +149,11 @@ async function makeVisible(
       VisibilityTimeout: 0,
     }));
     const command = new sdk.ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries });
-    await bounded(clock, (options) => client.send(command, options));
+    const { Failed } = await bounded(clock, (options) => client.send(command, options));
+    if (Failed !== undefined && Failed.length > 0) {
+      // They come again when their visibility ends.
+      log.warn('the queue did not take messages back', { count: Failed.length, code: Failed[0]?.Code });
+    }
   } catch (error) {
     log.warn('messages could not be given back at once', { count: batch.length, error: String(error) });
   }
