@@ -13,6 +13,10 @@ import type { Route } from './route.ts';
 type AuthDeps = Pick<ApiContext, 'settings' | 'keyRing' | 'strangers'>;
 type Called = Pick<Route, 'access' | 'path'> & { readonly method: string };
 
+const TOO_MANY = refuse('rate_limited', 'too many calls with keys that are wrong or not known yet', {
+  retryAfterSecs: 1,
+});
+
 /**
  * Who calls (http-api.md 1.3 and 1.4). Without a root key everybody is an administrator. With one: 401 without a valid
  * key; the root key is an administrator; the key of a tenant is bound to its tenant (403 for another header) and to what
@@ -33,12 +37,13 @@ export async function authenticate(
     if (!equalSecrets(offered, settings.apiKey)) {
       // What can be no key costs nothing, and takes no room from what can.
       const stranger = `${isKeySecret(offered) ? 'key' : 'no key'} ${networkOf(peer)}`;
-      // A stranger is looked up as often as he may fail: a wrong key must not cost the database a statement each time.
-      const key = await deps.keyRing.find(offered, () => deps.strangers.hasRoom(stranger));
-      if (key !== null) return callerOfKey(key, headers, route);
-      return deps.strangers.admit(stranger)
-        ? refuse('unauthorized', '')
-        : refuse('rate_limited', 'too many calls with a wrong key', { retryAfterSecs: 1 });
+      // A stranger is looked up as often as he may fail: a wrong key must not cost the database a statement each time. His
+      // place is taken before the look, so that calls at the same time count too.
+      const found = await deps.keyRing.find(offered, () => deps.strangers.take(stranger));
+      if (typeof found === 'object') return callerOfKey(found, headers, route);
+      // What is looked up has its place already.
+      const hasPlace = isKeySecret(offered) || deps.strangers.admit(stranger);
+      return found === 'wrong' && hasPlace ? refuse('unauthorized', '') : TOO_MANY;
     }
   }
   if (route.access === 'key') return ok({ tenantId: null, isAdmin: true });

@@ -7,8 +7,11 @@ import type { Clock } from '../ports/system.ts';
 export interface CallRate {
   /** True when the call is within the rate; a refused one does not count. */
   admit(key: string): boolean;
-  /** Whether the next call would be admitted; it is not counted. */
-  hasRoom(key: string): boolean;
+  /**
+   * Counts a call that may turn out not to count: what comes back gives its place back, which changes nothing once the second
+   * is over. Null: there is none. Who asked first and counted later would let through whatever is under way at once.
+   */
+  take(key: string): (() => void) | null;
 }
 
 /** Keys that are counted on their own in one second; those that come later share one count. */
@@ -27,14 +30,15 @@ export function createCallRate(clock: Pick<Clock, 'monotonicMs'>, perSecond: num
     }
     return counts.has(key) || counts.size < MAX_KEYS ? key : SHARED;
   };
-  const hasRoom = (key: string): boolean => (counts.get(counted(key)) ?? 0) < perSecond;
-  return {
-    hasRoom,
-    admit(key: string): boolean {
-      if (!hasRoom(key)) return false;
-      const name = counted(key);
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-      return true;
-    },
+  const take = (key: string): (() => void) | null => {
+    const name = counted(key);
+    const count = counts.get(name) ?? 0;
+    if (count >= perSecond) return null;
+    counts.set(name, count + 1);
+    const taken = second;
+    return () => {
+      if (taken === second) counts.set(name, Math.max(0, (counts.get(name) ?? 0) - 1));
+    };
   };
+  return { take, admit: (key) => take(key) !== null };
 }

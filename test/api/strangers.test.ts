@@ -99,6 +99,32 @@ describe('a caller without a valid key', () => {
     expect(statuses.slice(50)).toEqual(Array.from({ length: 150 }, () => 429));
   });
 
+  it('is looked up as often when all of them come at once', async () => {
+    const { api, look } = watched();
+    const calls = Array.from({ length: 200 }, () =>
+      api.call('GET', '/instances', { headers: { 'x-api-key': wrongKey() } }),
+    );
+    const statuses = (await Promise.all(calls)).map(({ status }) => status).toSorted();
+    expect(look()).toEqual(Array.from({ length: 50 }, () => 'useApiKey'));
+    expect(statuses).toEqual([...Array(50).fill(401), ...Array(150).fill(429)]);
+  });
+
+  it('takes no place when the key proves right, whether it is remembered or not', async () => {
+    const { api } = watched();
+    const make = async (): Promise<string> => {
+      const body = { tenant_id: TENANT };
+      return (await api.call('POST', '/api-keys', { headers: ROOT, tenant: null, body })).body.secret;
+    };
+    const list = async (key: string) =>
+      (await api.call('GET', '/instances', { headers: { 'x-api-key': key } })).status;
+    const keys = await Promise.all(Array.from({ length: 60 }, make));
+    for (const key of keys) expect(await list(key)).toBe(200);
+    const [first = ''] = keys;
+    api.clock.now += 5_000;
+    const again = await Promise.all(Array.from({ length: 200 }, () => list(first)));
+    expect(new Set(again)).toEqual(new Set([200]));
+  });
+
   it('is the same one under all addresses of its network', async () => {
     let host = 0;
     const { api, look } = watched(() => `2001:db8:1:2::${((host += 1)).toString(16)}`);
@@ -213,6 +239,16 @@ describe('the host', () => {
     }
     expect(look()).toEqual(Array.from({ length: 50 }, () => 'getTrigger'));
     expect(statuses.slice(50)).toEqual(Array.from({ length: 70 }, () => 429));
+  });
+
+  it('is asked as often when all of them come at once', async () => {
+    const { api, look } = watched();
+    const calls = Array.from({ length: 120 }, (_, count) =>
+      api.send('POST', `/webhooks/guess-${count}`, { raw: '{}', tenant: null }),
+    );
+    const statuses = (await Promise.all(calls)).map(({ status }) => status).toSorted();
+    expect(look()).toEqual(Array.from({ length: 50 }, () => 'getTrigger'));
+    expect(statuses).toEqual([...Array(50).fill(404), ...Array(70).fill(429)]);
   });
 });
 

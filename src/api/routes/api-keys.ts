@@ -64,8 +64,8 @@ const revoke = defineRoute({
   query: NoParameters,
   responses: { 204: null },
   handle: async ({ store, keyRing }, { path }) => {
-    const revoked = await store.revokeApiKey(path.id);
-    keyRing.forget();
+    // An answer that was lost may have been yes.
+    const revoked = await store.revokeApiKey(path.id).finally(() => keyRing.forget());
     return revoked ? noContent : notFound('api key', path.id);
   },
 });

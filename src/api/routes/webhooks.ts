@@ -10,6 +10,8 @@ import { WebhookBody } from '../schemas/trigger.ts';
 
 /** Names of triggers that one process remembers. */
 const KNOWN_MAX = 10_000;
+/** What a name that is known has to give back. */
+const NO_PLACE = (): void => undefined;
 
 const receive = defineRoute({
   method: 'POST',
@@ -29,7 +31,8 @@ const receive = defineRoute({
     }
     const stranger = `slug ${networkOf(peer)}`;
     // Names that nobody has given are looked up as often as a peer may fail.
-    if (!deps.knownSlugs.has(slug) && !deps.strangers.hasRoom(stranger)) {
+    const place = deps.knownSlugs.has(slug) ? NO_PLACE : deps.strangers.take(stranger);
+    if (place === null) {
       return refuse('rate_limited', 'too many webhooks that nobody knows', { retryAfterSecs: 1 });
     }
     const body = await readBytes(deps.settings.maxWebhookBodyBytes);
@@ -37,8 +40,12 @@ const receive = defineRoute({
     const parse = () => parseJsonBytes(body.value, DOOR_LIMITS);
     const onProven = () => deps.onAdmitted?.(true) ?? Promise.resolve(null);
     const answer = await receiveWebhook(deps, { slug, body: body.value, header, parse, onProven });
-    if (answer.ok || answer.error.kind !== 'not_found') remember(deps.knownSlugs, slug);
-    else deps.strangers.admit(stranger);
+    if (answer.ok || answer.error.kind !== 'not_found') {
+      remember(deps.knownSlugs, slug);
+      place();
+    } else {
+      deps.knownSlugs.delete(slug);
+    }
     if (!answer.ok) return answer;
     if (answer.value.kind === 'challenge')
       return ok({ status: 200, text: { type: 'text/plain; charset=utf-8', content: answer.value.text } });
