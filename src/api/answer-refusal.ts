@@ -11,7 +11,7 @@ import type { Route } from './route.ts';
  * @param bytes null: more than can be told.
  */
 export function answerRefusal(
-  { method, query }: Pick<Route, 'method' | 'query'>,
+  { method, query, inParts }: Pick<Route, 'method' | 'query' | 'inParts'>,
   bytes: number | null,
   limit: AnswerLimit,
 ): Refusal {
@@ -20,9 +20,8 @@ export function answerRefusal(
   const details: Json = { ...size, max_bytes: limit.maxBytes, carried_out: carriedOut };
   const what = `the answer is larger than the ${limit.maxBytes} bytes that can be sent`;
   const elsewhere = limit.advice === undefined ? '' : `, or ${limit.advice}`;
-  const less = takes(query, 'limit')
-    ? `ask for less with a smaller \`limit\`${wayOn(query)}`
-    : 'ask for a part of it';
+  const part = inParts === null ? 'ask for a part of it' : `ask for its parts by GET ${inParts}`;
+  const less = takes(query, 'limit') ? `ask for less with a smaller \`limit\`${wayOn(query)}` : part;
   const advice = carriedOut ? 'the request was carried out, so read what it has left' : `${less}${elsewhere}`;
   return { kind: 'payload_too_large', code: 'answer_too_large', message: `${what}; ${advice}`, details };
 }

@@ -40,6 +40,8 @@ export interface Route {
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
   /** Media type, or range of types, of an answer that has no JSON body; null: such an answer has no body at all. */
   readonly media: string | null;
+  /** The path of a route that shows the same in parts; null: this one does, or nothing does. */
+  readonly inParts: string | null;
   readonly run: (deps: ApiContext, call: RawCall) => Promise<Result<Reply | KeptReply, Refusal>>;
 }
 
@@ -89,6 +91,7 @@ interface PartsSpec<P extends z.ZodType, Q extends z.ZodType> {
   readonly query: Q;
   readonly responses: Readonly<Record<number, z.ZodType | null>>;
   readonly media?: string;
+  readonly inParts?: string;
 }
 
 interface RouteSpec<P extends z.ZodType, Q extends z.ZodType> extends PartsSpec<P, Q> {
@@ -116,7 +119,7 @@ interface BodyRouteSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.Zo
 /** A route without JSON body. Its handler gets parts that have passed their schemas. */
 export function defineRoute<P extends z.ZodType, Q extends z.ZodType>(spec: RouteSpec<P, Q>): Route {
   const { handle, rawBody = false, mount = 'both', access = 'tenant', secretAnswer = false, ...rest } = spec;
-  const { media = null } = spec;
+  const { media = null, inParts = null } = spec;
   const named = { method: spec.method, path: spec.path, access, secretAnswer };
   return {
     ...rest,
@@ -124,6 +127,7 @@ export function defineRoute<P extends z.ZodType, Q extends z.ZodType>(spec: Rout
     access,
     secretAnswer,
     media,
+    inParts,
     body: { kind: rawBody ? 'raw' : 'none' },
     run: async (deps, call) => {
       const parts = checkParts(spec, call);
@@ -160,6 +164,7 @@ export function defineBodyRoute<P extends z.ZodType, Q extends z.ZodType, B exte
     access,
     secretAnswer,
     media: null,
+    inParts: null,
     body: { kind: 'json', schema, optional },
     run: async (deps, call) => {
       const parts = checkParts(spec, call);

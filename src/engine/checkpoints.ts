@@ -5,7 +5,6 @@ import { notFound, refuse, type Refusal } from './refusal.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 
 const CHECKPOINT_BYTES_MAX = 1024 * 1024;
-const LISTED_MAX = 100;
 
 /** Stores data for people and tools beside an instance, in any state (20.6). 404 unknown, 413 over 1 MiB. */
 export async function addCheckpoint(
@@ -24,13 +23,14 @@ export async function addCheckpoint(
   return isStored ? ok(id) : notFound('instance', instanceId);
 }
 
-/** The newest checkpoints, at most 100, newest first. 404 unknown instance. */
+/** The newest checkpoints, newest first. 404 unknown instance. */
 export async function listCheckpoints(
   deps: UseCaseDeps,
   { tenantId }: Caller,
   instanceId: string,
+  limit: number,
 ): Promise<Result<readonly Checkpoint[], Refusal>> {
-  const checkpoints = await deps.store.listCheckpoints(tenantId, instanceId, LISTED_MAX);
+  const checkpoints = await deps.store.listCheckpoints(tenantId, instanceId, limit);
   return checkpoints === null ? notFound('instance', instanceId) : ok(checkpoints);
 }
 

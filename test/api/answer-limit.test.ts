@@ -73,7 +73,9 @@ describe('an answer that the host cannot pass on', () => {
     ['GET /instances/dlq', 'a smaller `limit` and go on with `offset`'],
     ['GET /instances/{id}/outputs', 'a smaller `limit` and go on with `before`'],
     ['GET /events', 'a smaller `limit`'],
-    ['GET /sessions/{id}/instances', 'ask for a part of it'],
+    ['GET /sessions/{id}/instances', 'a smaller `limit` and go on with `offset`'],
+    ['GET /sequences.json', 'ask for its parts by GET /sequences'],
+    ['GET /instances/{id}/tree', 'ask for a part of it'],
   ])('says how to come to all of it: %s', (name, advice) => {
     const route = ROUTES.find(({ method, path }) => `${method} ${path}` === name);
     const { message } = route === undefined ? { message: '' } : answerRefusal(route, null, plain(10));

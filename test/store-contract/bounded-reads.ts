@@ -108,7 +108,7 @@ export function describeBoundedReads(makeStore: MakeStore): void {
     }
     const lists: readonly ((store: Store, limit: number) => Promise<readonly unknown[] | null>)[] = [
       (store, limit) => store.listInstances({ ...ALL, limit }),
-      (store, limit) => store.listSessionInstances(TENANT, session, limit),
+      (store, limit) => store.listSessionInstances(TENANT, session, { limit, offset: 0 }),
       (store, limit) => store.listEvents({ tenantId: TENANT, status: null, limit }),
     ];
     const bounded = world.store.withinBytes(35 * KIB);
@@ -163,7 +163,7 @@ export function describeBoundedReads(makeStore: MakeStore): void {
     const bounded = world.store.withinBytes(KIB);
     expect(await bounded.listChildren(TENANT, nextId())).toBeNull();
     expect(await bounded.listChildren(TENANT, await world.start())).toEqual([]);
-    expect(await bounded.listSessionInstances(TENANT, nextId(), 10)).toBeNull();
+    expect(await bounded.listSessionInstances(TENANT, nextId(), { limit: 10, offset: 0 })).toBeNull();
     expect(await bounded.listOutputs(TENANT, nextId(), { node: false, retry: false })).toBeNull();
     expect(await bounded.getInstance('other', await world.start())).toBeNull();
   });

@@ -74,13 +74,17 @@ export function describeSessions(makeStore: MakeStore): void {
     await world.advance(1);
     const later = await world.start({ sessionId: id });
     await world.start();
-    const list = async (limit: number) =>
-      (await world.store.listSessionInstances(TENANT, id, limit))?.map((instance) => instance.id);
+    const list = async (limit: number, offset = 0) =>
+      (await world.store.listSessionInstances(TENANT, id, { limit, offset }))?.map((instance) => instance.id);
     expect(await list(10)).toEqual([parent, started.id, later]);
     expect(await list(2)).toEqual([parent, started.id]);
-    expect(await world.store.listSessionInstances('other', id, 10)).toBeNull();
-    expect(await world.store.listSessionInstances(null, nextId(), 10)).toBeNull();
-    expect(await world.store.listSessionInstances(null, await add({ sessionKey: 'k' }), 10)).toEqual([]);
+    expect(await list(2, 1)).toEqual([started.id, later]);
+    expect(await list(2, 9)).toEqual([]);
+    expect(await world.store.listSessionInstances('other', id, { limit: 10, offset: 0 })).toBeNull();
+    expect(await world.store.listSessionInstances(null, nextId(), { limit: 10, offset: 0 })).toBeNull();
+    expect(
+      await world.store.listSessionInstances(null, await add({ sessionKey: 'k' }), { limit: 10, offset: 0 }),
+    ).toEqual([]);
   });
 
   it('a session that is over becomes expired, but not one that was completed', async () => {

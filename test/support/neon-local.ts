@@ -16,6 +16,8 @@ export interface NeonLocal {
   requestCount(): number;
   /** Statements of those requests. */
   statementCount(): number;
+  /** Bytes of the answers to those requests. */
+  answerBytes(): number;
   /** Frames that came from WebSocket clients so far. */
   frameCount(): number;
   /** Milliseconds that every answer waits from now on; several come in turn, so that answers overtake each other. */
@@ -52,6 +54,7 @@ export async function startNeonLocal(): Promise<NeonLocal> {
   const state: State = {
     requests: 0,
     statements: 0,
+    answerBytes: 0,
     frames: 0,
     latencies: [],
     latencyIndex: 0,
@@ -74,6 +77,7 @@ export async function startNeonLocal(): Promise<NeonLocal> {
   return {
     requestCount: () => state.requests,
     statementCount: () => state.statements,
+    answerBytes: () => state.answerBytes,
     frameCount: () => state.frames,
     setLatency(...ms) {
       state.latencies = ms;
@@ -106,6 +110,7 @@ function pointDriverAt(port: number): void {
 interface State {
   requests: number;
   statements: number;
+  answerBytes: number;
   frames: number;
   latencies: readonly number[];
   latencyIndex: number;
@@ -140,9 +145,9 @@ async function answer(
     request.socket.destroy();
     return;
   }
-  response
-    .writeHead(outcome.status, { 'content-type': 'application/json' })
-    .end(JSON.stringify(outcome.body));
+  const content = Buffer.from(JSON.stringify(outcome.body));
+  state.answerBytes += content.byteLength;
+  response.writeHead(outcome.status, { 'content-type': 'application/json' }).end(content);
 }
 
 async function readAll(request: IncomingMessage): Promise<string> {

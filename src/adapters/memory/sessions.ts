@@ -1,6 +1,7 @@
 import { compareCodePoints } from '../../core/json.ts';
 import type { NewSession, SessionRecord, SessionStore } from '../../ports/store/sessions.ts';
 import type { Database, Run, Tx } from './database.ts';
+import { pageOf } from './page-of.ts';
 import { stored, viewOf } from './rows.ts';
 
 export function sessionPart(run: Run): SessionStore {
@@ -10,16 +11,15 @@ export function sessionPart(run: Run): SessionStore {
     findSession: (tenantId, sessionKey) => run(({ db }) => byKey(db, tenantId, sessionKey) ?? null),
     setSessionData: (tenantId, id, data) => run((tx) => change(tx, tenantId, id, { data })),
     setSessionState: (tenantId, id, state) => run((tx) => change(tx, tenantId, id, { state })),
-    listSessionInstances: (tenantId, id, limit) =>
+    listSessionInstances: (tenantId, id, page) =>
       run(({ db }) => {
         const session = find(db, tenantId, id);
         if (session === null) return null;
-        return db.instances
+        const found = db.instances
           .values()
           .filter((row) => row.sessionId === id && row.tenantId === session.tenantId)
-          .sort((a, b) => a.createdAt - b.createdAt || compareCodePoints(a.id, b.id))
-          .slice(0, limit)
-          .map(viewOf);
+          .sort((a, b) => a.createdAt - b.createdAt || compareCodePoints(a.id, b.id));
+        return pageOf(found, page).map(viewOf);
       }),
   };
 }

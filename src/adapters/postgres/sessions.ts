@@ -19,7 +19,7 @@ FROM (
   LEFT JOIN LATERAL (
     SELECT i.id, i.created_at FROM stepwell.task_instances i
     WHERE i.session_id = s.id::text AND i.tenant_id = s.tenant_id
-    ORDER BY i.created_at, i.id LIMIT $3) l ON true
+    ORDER BY i.created_at, i.id LIMIT $3 OFFSET $4) l ON true
   WHERE ${OF_TENANT} AND s.id = $2
   ORDER BY l.created_at, l.id OFFSET 0
 ) sorted`;
@@ -47,9 +47,9 @@ export function createSessionStore(driver: SqlDriver): SessionStore {
     },
     setSessionData: (tenantId, id, data) => update(tenantId, id, { data: JSON.stringify(data), state: null }),
     setSessionState: (tenantId, id, state) => update(tenantId, id, { data: null, state }),
-    async listSessionInstances(tenantId, id, limit) {
+    async listSessionInstances(tenantId, id, { limit, offset }) {
       if (!isUuid(id)) return null;
-      const rows = await tenantCall(driver, tenantId, LIST_INSTANCES, [tenantId, id, limit]);
+      const rows = await tenantCall(driver, tenantId, LIST_INSTANCES, [tenantId, id, limit, offset]);
       return answersBehind<InstanceView>(rows);
     },
   };

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { MAX_DOCUMENT_JSON_DEPTH } from '../../core/definition/bounds.ts';
 import {
   addCheckpoint,
@@ -24,7 +25,10 @@ import {
   showCheckpoint,
   showPreview,
 } from '../schemas/shape.ts';
-import { IdPath, NoParameters } from '../schemas/wire-values.ts';
+import { IdPath, limitParameter, NoParameters } from '../schemas/wire-values.ts';
+
+/** The most checkpoints of one answer. */
+const MAX_CHECKPOINTS = 100;
 
 const inject = defineBodyRoute({
   method: 'POST',
@@ -109,12 +113,12 @@ const list = defineRoute({
   method: 'GET',
   path: '/instances/{id}/checkpoints',
   tag: 'checkpoints',
-  summary: 'The newest checkpoints',
+  summary: 'The newest checkpoints, newest first',
   params: IdPath,
-  query: NoParameters,
+  query: z.object({ limit: limitParameter(MAX_CHECKPOINTS, MAX_CHECKPOINTS) }),
   responses: { 200: CheckpointList },
-  handle: async (deps, { caller, path }) => {
-    const listed = await listCheckpoints(deps, caller, path.id);
+  handle: async (deps, { caller, path, filter }) => {
+    const listed = await listCheckpoints(deps, caller, path.id, filter.limit);
     return listed.ok ? okay(listed.value.map(showCheckpoint)) : listed;
   },
 });

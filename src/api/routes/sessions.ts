@@ -10,12 +10,9 @@ import {
   SessionStateBody,
   showSession,
 } from '../schemas/session.ts';
-import { IdPath, NoParameters } from '../schemas/wire-values.ts';
+import { IdPath, NoParameters, PageQuery } from '../schemas/wire-values.ts';
 
 const tag = 'sessions';
-
-/** The most instances of one session that are listed. */
-const MAX_LISTED = 1000;
 
 const create = defineBodyRoute({
   method: 'POST',
@@ -96,10 +93,10 @@ const instances = defineRoute({
   tag,
   summary: 'List the instances of a session, oldest first',
   params: IdPath,
-  query: NoParameters,
+  query: PageQuery,
   responses: { 200: InstanceList },
-  handle: async ({ store }, { caller, path }) => {
-    const found = await store.listSessionInstances(caller.tenantId, path.id, MAX_LISTED);
+  handle: async ({ store }, { caller, path, filter }) => {
+    const found = await store.listSessionInstances(caller.tenantId, path.id, filter);
     return found === null ? notFound('session', path.id) : okay(found.map(showInstance));
   },
 });

@@ -52,10 +52,13 @@ const NEXT =
 
 async function allIds(client: ApiClient): Promise<Result<readonly string[], Advice>> {
   const ids: string[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await client.get(`/instances?limit=${PAGE}&offset=${offset}`, InstancePage);
+  for (let query = ''; ; ) {
+    // The order of creation meets each run once, also when it changes meanwhile.
+    const page = await client.get(`/instances?limit=${PAGE}&order=created${query}`, InstancePage);
     if (!page.ok) return page;
     ids.push(...page.value.items.map(({ id }) => id));
-    if (!page.value.has_more) return ok(ids);
+    const { next_cursor: cursor } = page.value;
+    if (cursor === undefined) return ok(ids);
+    query = `&cursor=${cursor}`;
   }
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../../core/json.ts';
+import type { Page } from './page.ts';
 import type { InstanceView } from './reads.ts';
 
 /** Data that several instances of a tenant share (http-api.md 14). */
@@ -10,11 +11,11 @@ export interface SessionStore {
   /** Replaces the data; false when there is no such session. */
   setSessionData(tenantId: string | null, id: string, data: Json): Promise<boolean>;
   setSessionState(tenantId: string | null, id: string, state: SessionState): Promise<boolean>;
-  /** Oldest first, at most `limit`. null: no such session. */
+  /** Oldest first. null: no such session. */
   listSessionInstances(
     tenantId: string | null,
     id: string,
-    limit: number,
+    page: Page,
   ): Promise<readonly InstanceView[] | null>;
 }
 

@@ -89,7 +89,7 @@ export const LISTS: readonly ListRow[] = [
   },
   {
     route: 'GET /instances/{id}/checkpoints',
-    standard: null,
+    standard: 100,
     most: 100,
     hasOffset: false,
     order: ['-created_at', '-id'],
@@ -161,9 +161,9 @@ export const LISTS: readonly ListRow[] = [
   },
   {
     route: 'GET /sessions/{id}/instances',
-    standard: null,
+    standard: 1000,
     most: 1000,
-    hasOffset: false,
+    hasOffset: true,
     order: ['created_at', 'id'],
     seed: async (api, count) => {
       const { id } = (
