@@ -137,7 +137,8 @@ export class ResidentLoop {
   private async sweepOnce(): Promise<void> {
     const { result, look, attempts } = await this.track(sweep(this.deps, this.runner, this.settings));
     if (kindsOfWork(look, this.settings.silentTaskMs).webhooks) this.deps.outbox?.poke();
-    if (result.more) await this.claim();
+    // As long as there is a backlog, claims go on: the next sweep must not wait for that.
+    if (result.more) void this.claim();
     // Where nothing was done, what was seen still holds.
     if (look !== null && attempts.count === 0) this.armFor(look, SECOND_LOOK_MS);
     else await this.armNext(SECOND_LOOK_MS);
@@ -146,8 +147,11 @@ export class ResidentLoop {
   /** Others may have left something that this process knows nothing of. */
   private async tick(): Promise<void> {
     const seen = await this.deps.store.nextWake();
-    if (seen.dueAt !== null && seen.dueAt <= seen.now) await this.claim();
-    else this.armFor(seen, SECOND_LOOK_MS);
+    if (seen.dueAt === null || seen.dueAt > seen.now) this.armFor(seen, SECOND_LOOK_MS);
+    else if (this.alive) {
+      if (seen.scheduleAt !== null) this.armSchedules(seen.scheduleAt - seen.now);
+      void this.claim();
+    }
   }
 
   /** One claim at a time; a call during a claim is one more look after it. */

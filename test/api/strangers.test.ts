@@ -104,7 +104,7 @@ describe('a caller without a valid key', () => {
     const calls = Array.from({ length: 200 }, () =>
       api.call('GET', '/instances', { headers: { 'x-api-key': wrongKey() } }),
     );
-    const statuses = (await Promise.all(calls)).map(({ status }) => status).toSorted();
+    const statuses = (await Promise.all(calls)).map(({ status }) => status).toSorted((a, b) => a - b);
     expect(look()).toEqual(Array.from({ length: 50 }, () => 'useApiKey'));
     expect(statuses).toEqual([...Array(50).fill(401), ...Array(150).fill(429)]);
   });
@@ -246,7 +246,7 @@ describe('the host', () => {
     const calls = Array.from({ length: 120 }, (_, count) =>
       api.send('POST', `/webhooks/guess-${count}`, { raw: '{}', tenant: null }),
     );
-    const statuses = (await Promise.all(calls)).map(({ status }) => status).toSorted();
+    const statuses = (await Promise.all(calls)).map(({ status }) => status).toSorted((a, b) => a - b);
     expect(look()).toEqual(Array.from({ length: 50 }, () => 'getTrigger'));
     expect(statuses).toEqual([...Array(50).fill(404), ...Array(70).fill(429)]);
   });

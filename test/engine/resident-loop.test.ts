@@ -74,6 +74,27 @@ describe('the loop of a resident process', () => {
     expect(asked).toEqual(Array.from({ length: 10 }, () => 'nextWake'));
   });
 
+  it.each([
+    ['a sweep', { sweepMs: 500 }, 'lookForWork'],
+    ['a tick', { sweepMs: 3_600_000, tickMs: 500 }, 'nextWake'],
+  ] as const)('looks as often while a backlog is claimed that %s has found', async (_, settings, look) => {
+    const world = new TestEngine({ scripts: { quick: { takesMs: 7 } }, ...silent });
+    const sequence = await world.publish([step('a', 'quick')]);
+    const other = world.idle();
+    world.boot({ settings: { maxTurns: 8, batchSize: 4, ...settings } });
+    await world.time.pass(10);
+    // No alarm of that process is set for them.
+    const nextFireAt = world.time.now + 1;
+    for (let count = 0; count < 200; count += 1) await world.start(sequence, { nextFireAt, on: other });
+    // Turns end while the next claim is under way, so that each claim is followed by another.
+    world.faults = outage(['claimDue'], { kind: 'slow-after', forMs: 100 });
+    const before = world.calls.calls.length;
+    await world.time.pass(3_500);
+    expect(world.ledger.of('a').length).toBeLessThan(200);
+    const looks = world.calls.calls.slice(before).filter(({ operation }) => operation === look);
+    expect(looks.length).toBeGreaterThanOrEqual(5);
+  });
+
   it('goes on after an outage of the database of any length', async () => {
     const down = outage(
       ['lookForWork', 'claimDue', 'claimExpired', 'nextWake', 'renewLeases', 'peekInbox', 'removeExpired'],
