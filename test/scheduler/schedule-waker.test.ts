@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 let scheduler: Scheduler;
 
 beforeAll(async () => {
-  scheduler = await startScheduler();
+  scheduler = await startScheduler(() => NOW);
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
     AWS_REGION: 'us-east-1',
@@ -42,11 +42,14 @@ describe('wakes by one-off schedules (RULINGS A33)', () => {
         {
           GroupName: 'wakes',
           ScheduleExpression: 'at(2027-03-23T08:00:00)',
+          ScheduleExpressionTimezone: 'UTC',
+          FlexibleTimeWindow: { Mode: 'OFF' },
           ActionAfterCompletion: 'DELETE',
           Target: {
             Arn: 'arn:aws:lambda:us-east-1:000000000000:function:sweep',
             RoleArn: 'arn:aws:iam::000000000000:role/wake',
             Input: '{}',
+            RetryPolicy: { MaximumRetryAttempts: 2, MaximumEventAgeInSeconds: 300 },
           },
         },
       ],
@@ -73,6 +76,24 @@ describe('wakes by one-off schedules (RULINGS A33)', () => {
     await waker().guard(MINUTE_MS);
     await expect(waker().guard(MINUTE_MS)).resolves.toBeUndefined();
     expect(expressions()).toHaveLength(1);
+  });
+
+  it('after failed ones say how many there were, and are one for each stretch of their full pause', async () => {
+    const quarter = { fullMs: 15 * MINUTE_MS, delayMs: 13 * MINUTE_MS };
+    await waker().wakeAgain(quarter, 7);
+    await waker({ now: NOW + 3 * MINUTE_MS }).wakeAgain({ ...quarter, delayMs: 15 * MINUTE_MS }, 7);
+    await waker().wakeAgain({ fullMs: 30_000, delayMs: 25_000 }, 1);
+    await waker({ now: NOW + 38_000 }).wakeAgain({ fullMs: MINUTE_MS, delayMs: 50_000 }, 2);
+    const kept = [...scheduler.schedules].map(([name, { ScheduleExpression, Target }]) => [
+      name,
+      ScheduleExpression,
+      Target.Input,
+    ]);
+    expect(kept).toEqual([
+      ['again-15-202702110815', 'at(2027-02-11T08:17:00)', '{"failed_wakes":7}'],
+      ['again-1-202702110801', 'at(2027-02-11T08:01:00)', '{"failed_wakes":1}'],
+      ['again-1-202702110802', 'at(2027-02-11T08:02:00)', '{"failed_wakes":2}'],
+    ]);
   });
 
   it('are not asked for again by the process that has made them', async () => {

@@ -4,14 +4,16 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import * as z from 'zod';
 import { installPackage } from '../../functions/support/installed-package.ts';
 import { httpEvent } from '../../functions/support/lambda-events.ts';
 import { createEventSource, type EventSource, type SqsEvent } from '../../support/event-source.ts';
 import type { SqsServer, TestQueue } from '../../support/sqs-server.ts';
 import { type Evaluated, evaluate } from './evaluate.ts';
-import { createLambda, type Lambda } from './lambda.ts';
+import { arnOf, createLambda, type Lambda } from './lambda.ts';
 import { type FunctionName, functionOf, only, SERVING } from './resources.ts';
+import type { Schedule } from './scheduler.ts';
 import { ROOT } from './tools.ts';
 
 /** The template of examples/deploy-aws, evaluated and bundled as a deployment would have it. */
@@ -69,6 +71,8 @@ export interface Installation {
   readonly deadLetters: TestQueue;
   /** What brings messages of a queue to its function, or to who stands before it, in batches as registered. */
   readonly sourceOf: (queue: 'turns' | 'deadLetters', bring?: Bring) => EventSource;
+  /** What a schedule calls when it goes off. Throws when that is not the sweep, or it may not call it. */
+  readonly wakeOf: (schedule: Schedule) => () => Promise<unknown>;
   /** Where the API answers. */
   readonly url: string;
   close(): Promise<void>;
@@ -144,6 +148,10 @@ export async function install(options: InstallationOptions): Promise<Installatio
         invoke: bring ?? ((event) => target.invoke(event)),
       });
     },
+    wakeOf: ({ GroupName, Target }) => {
+      expect({ GroupName, ...Target }).toMatchObject(scheduledTarget(evaluated));
+      return () => functions.Sweep.invoke(JSON.parse(Target.Input));
+    },
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async close() {
       for (const name of [...SERVING, 'Deploy'] as const) functions[name].close();
@@ -153,6 +161,21 @@ export async function install(options: InstallationOptions): Promise<Installatio
   };
 }
 
+/** What the roles of the deployment let a schedule do: call one function, out of one group. */
+function scheduledTarget(evaluated: Evaluated): object {
+  const role = only(evaluated, 'aws:iam/role:Role', /WakeRole$/);
+  const { policy } = RolePolicy.parse(only(evaluated, 'aws:iam/rolePolicy:RolePolicy', /WakePolicy$/).inputs);
+  const [{ Action, Resource }] = Allowed.parse(JSON.parse(policy)).Statement;
+  expect([Action, Resource]).toEqual(['lambda:InvokeFunction', arnOf(functionOf(evaluated, 'Sweep'))]);
+  return {
+    GroupName: only(evaluated, 'aws:scheduler/scheduleGroup:ScheduleGroup').name,
+    Arn: Resource,
+    RoleArn: `arn:aws:iam:us-east-1:000000000000:${role.name}`,
+  };
+}
+
+const RolePolicy = z.object({ policy: z.string() });
+const Allowed = z.object({ Statement: z.tuple([z.object({ Action: z.string(), Resource: z.string() })]) });
 const Queue = z.object({ visibilityTimeoutSeconds: z.number(), redrivePolicy: z.string().optional() });
 const Redrive = z.object({ maxReceiveCount: z.number() });
 const Mapping = z.object({

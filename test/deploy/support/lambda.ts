@@ -1,10 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import type { FoundFunction } from './resources.ts';
 import { type RuntimeApi, startRuntimeApi } from './runtime-api.ts';
 import { RUNTIME_CLIENT_PROGRAM } from './tools.ts';
 
-/** A function as AWS runs it: processes that serve one event at a time, under the real runtime client. */
+/**
+ * A function as AWS runs it: processes that serve one event at a time, under the real runtime client. Between two events they are
+ * frozen, so what is not awaited before the answer stays undone until the next event, or for ever.
+ */
 export interface Lambda {
   readonly name: string;
   /** One event; rejects when the function fails, its process ends, or the time is up that was registered for it. */
@@ -34,6 +38,8 @@ export interface LambdaOptions {
 interface Process {
   readonly child: ChildProcess;
   readonly api: RuntimeApi;
+  /** Resolves when it has ended. */
+  readonly gone: Promise<unknown>;
 }
 
 export function createLambda(options: LambdaOptions): Lambda {
@@ -73,12 +79,19 @@ export function createLambda(options: LambdaOptions): Lambda {
       const taken = await acquire();
       busy.add(taken);
       const timeout = setTimeout(() => taken.child.kill('SIGKILL'), found.timeout * 1000);
+      taken.child.kill('SIGCONT');
       try {
         return await taken.api.invoke(event);
       } finally {
-        clearTimeout(timeout);
-        if (busy.delete(taken)) idle.push(taken);
-        queue.shift()?.();
+        // The caller has its answer; the process is free again when it has asked for the next event.
+        void Promise.race([taken.api.idle(), taken.gone]).then(() => {
+          clearTimeout(timeout);
+          if (busy.delete(taken)) {
+            taken.child.kill('SIGSTOP');
+            idle.push(taken);
+          }
+          queue.shift()?.();
+        });
       }
     },
     killBusy() {
@@ -94,12 +107,17 @@ export function createLambda(options: LambdaOptions): Lambda {
   };
 }
 
+/** As the stand-in of the cloud gives it out (evaluate.mjs). */
+export function arnOf({ resourceName }: Pick<FoundFunction, 'resourceName'>): string {
+  return `arn:aws:lambda:us-east-1:000000000000:${resourceName}`;
+}
+
 async function startProcess(
   { found, folder, environment, program }: LambdaOptions,
   log: string[],
   onGone: (gone: Process) => void,
 ): Promise<Process> {
-  const api = await startRuntimeApi(found.name, found.timeout * 1000);
+  const api = await startRuntimeApi(arnOf(found), found.timeout * 1000);
   const child = spawn(program, [RUNTIME_CLIENT_PROGRAM, found.handler], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -122,7 +140,7 @@ async function startProcess(
       ...environment,
     },
   });
-  const started: Process = { child, api };
+  const started: Process = { child, api, gone: once(child, 'exit') };
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (data: Buffer) => log.push(...data.toString('utf8').split('\n').filter(Boolean)));
   }

@@ -9,6 +9,8 @@ export interface RuntimeApi {
   readonly address: string;
   /** One event; rejects when the function fails or `fail` is called. */
   invoke(event: unknown): Promise<unknown>;
+  /** Comes when the process has nothing under way and asks for an event that is not there yet. AWS freezes it then. */
+  idle(): Promise<void>;
   /** Everything under way fails with this. */
   fail(error: Error): void;
   close(): void;
@@ -27,10 +29,11 @@ const PAYLOAD_BYTES = 6_291_556;
 const PATH = /^\/2018-06-01\/runtime\/(?:(init)\/error|invocation\/(?:(next)|([^/]+)\/(response|error)))$/;
 
 /** The API that AWS gives the process of a function: it fetches events there and leaves its answers. */
-export async function startRuntimeApi(name: string, timeoutMs: number): Promise<RuntimeApi> {
+export async function startRuntimeApi(arn: string, timeoutMs: number): Promise<RuntimeApi> {
   const waiting: Job[] = [];
   const given = new Map<string, Job>();
   let fetching: ((job: Job) => void) | null = null;
+  const becameIdle: (() => void)[] = [];
 
   const fail = (error: Error): void => {
     for (const job of [...waiting, ...given.values()]) job.fail(error);
@@ -44,7 +47,7 @@ export async function startRuntimeApi(name: string, timeoutMs: number): Promise<
         'content-type': 'application/json',
         'lambda-runtime-aws-request-id': job.id,
         'lambda-runtime-deadline-ms': String(Date.now() + timeoutMs),
-        'lambda-runtime-invoked-function-arn': `arn:aws:lambda:us-east-1:000000000000:function:${name}`,
+        'lambda-runtime-invoked-function-arn': arn,
         'lambda-runtime-trace-id': 'Root=1-0;Sampled=0',
       })
       .end(JSON.stringify(job.event));
@@ -54,8 +57,9 @@ export async function startRuntimeApi(name: string, timeoutMs: number): Promise<
     const [, init, next, id = '', kind] = PATH.exec(request.url ?? '') ?? [];
     if (next !== undefined) {
       const job = waiting.shift();
-      if (job === undefined) fetching = (later) => give(response, later);
-      else give(response, job);
+      if (job !== undefined) return give(response, job);
+      fetching = (later) => give(response, later);
+      for (const tell of becameIdle.splice(0)) tell();
       return;
     }
     const isStream = request.headers['lambda-runtime-function-response-mode'] === 'streaming';
@@ -76,6 +80,7 @@ export async function startRuntimeApi(name: string, timeoutMs: number): Promise<
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     fail,
+    idle: () => (fetching === null ? new Promise((tell) => becameIdle.push(tell)) : Promise.resolve()),
     invoke: (event) =>
       new Promise((settle, reject) => {
         if (Buffer.byteLength(JSON.stringify(event)) > PAYLOAD_BYTES)
