@@ -162,7 +162,7 @@ describe('warnings', () => {
     expect(codesOf([step('a', { handler: 'get_state', params: 'k' })])).toEqual(['missing_param']);
     expect(
       codesOf([step('a', { handler: 'get_state', params: JSON.parse('{"__proto__": {"key": 1}}') })]),
-    ).toEqual(['missing_param']);
+    ).toEqual(['missing_param', 'unknown_param']);
   });
 
   it('missing_param asks wait_for_event for a count when it joins by count', () => {
@@ -208,7 +208,7 @@ describe('warnings', () => {
     expect(codesOf([step('a', { handler: 'assert', params: { condition: 'data.x = 1' } })])).toEqual([
       'bad_expression',
     ]);
-    expect(codesOf([step('a', { handler: 'assert', params: { condition: true } })])).toEqual([]);
+    expect(codesOf([step('a', { handler: 'assert', params: { condition: true } })])).toEqual(['bad_param']);
   });
 
   it('a blank when gets no warning here, because it is legal and means never', () => {

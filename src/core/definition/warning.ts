@@ -1,6 +1,9 @@
 import type { Path } from './path.ts';
 
-/** Codes of sequences.md 3.3, and `more_warnings` for what the bound below leaves out. */
+/**
+ * Codes of sequences.md 3.3, `unknown_param` and `bad_param` about the params of built-in handlers, and `more_warnings` for
+ * what the bound below leaves out.
+ */
 export type WarningCode =
   | 'unknown_field'
   | 'unknown_handler'
@@ -17,6 +20,8 @@ export type WarningCode =
   | 'event_gate'
   | 'unknown_output_ref'
   | 'missing_param'
+  | 'unknown_param'
+  | 'bad_param'
   | 'bad_expression'
   | 'bad_template'
   | 'hyphen_in_expression'

@@ -1,9 +1,8 @@
-import type { Json } from '../json.ts';
-import { isJsonObject, member } from '../json.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { DEFAULT_CHOICES, type HumanInput, type StepBlock } from './step.ts';
 import { shorten } from './path.ts';
 import type { Warn } from './warning.ts';
+import { type CalledHandler, warnAboutParams } from './warnings-params.ts';
 
 /** What looks wrong in a step. */
 export function warnAboutStep(step: StepBlock, warn: Warn, knownHandlers?: ReadonlySet<string>): void {
@@ -23,10 +22,18 @@ export function warnAboutStep(step: StepBlock, warn: Warn, knownHandlers?: Reado
   warnEventGate(step, warn);
   warnDroppedEffect(step.on_deadline_breach?.handler, ['on_deadline_breach', 'handler'], warn);
   warnDroppedEffect(step.wait_for_input?.escalation_handler, ['wait_for_input', 'escalation_handler'], warn);
-  for (const names of requiredParams(step)) {
-    if (names.some((name) => hasParam(step.params, name))) continue;
-    warn('missing_param', `'${step.handler}' needs the param ${names.join(' or ')}`, ['params']);
-  }
+  for (const called of calledHandlers(step)) warnAboutParams(called, warn);
+}
+
+/** The handlers a step may call with params of their own. A compensation is stored and never called. */
+function calledHandlers(step: StepBlock): readonly CalledHandler[] {
+  const breach = step.on_deadline_breach;
+  return [
+    { handler: step.handler, params: step.params, path: ['params'], standIn: step.fallback_handler },
+    ...(breach === undefined
+      ? []
+      : [{ ...breach, params: breach.params, path: ['on_deadline_breach', 'params'] }]),
+  ];
 }
 
 function warnUnknownHandler(
@@ -68,44 +75,4 @@ function hasDefaultChoices(gate: HumanInput): boolean {
   const values = (choices: readonly { readonly value: string }[]) =>
     choices.map(({ value }) => value).join('\n');
   return values(gate.choices) === values(DEFAULT_CHOICES);
-}
-
-/** Params the built-in handlers need (handlers.md); of each group one is enough. */
-const REQUIRED_PARAMS: ReadonlyMap<string, readonly (readonly string[])[]> = new Map([
-  ['assert', [['condition']]],
-  ['set_state', [['key'], ['value']]],
-  ['get_state', [['key']]],
-  ['delete_state', [['key']]],
-  ['merge_state', [['values']]],
-  ['http_request', [['url']]],
-  ['tool_call', [['url']]],
-  ['mcp_call', [['url', 'server']]],
-  ['emit_event', [['trigger_slug']]],
-  ['send_signal', [['instance_id'], ['signal_type']]],
-  ['query_instance', [['instance_id']]],
-  ['wait_for_event', [['events'], ['correlation_key']]],
-  ['self_modify', [['blocks']]],
-  ['blob_put', [['text', 'data']]],
-  ['blob_get', [['ref']]],
-  ['agent', [['goal', 'messages']]],
-  ['embed', [['input']]],
-  ['memory_store', [['text', 'embedding']]],
-  ['memory_search', [['query', 'query_embedding']]],
-  ['memory_delete', [['key']]],
-]);
-
-function requiredParams(step: StepBlock): readonly (readonly string[])[] {
-  // Params that are one template as a whole are known only when the step runs.
-  if (typeof step.params === 'string' && step.params.includes('{{')) return [];
-  const always = REQUIRED_PARAMS.get(step.handler) ?? [];
-  if (step.handler === 'mcp_call' && (member(step.params, 'action') ?? 'call') === 'call') {
-    return [...always, ['tool_name']];
-  }
-  if (step.handler === 'wait_for_event' && member(step.params, 'join') === 'count')
-    return [...always, ['count']];
-  return always;
-}
-
-function hasParam(params: Json | undefined, name: string): boolean {
-  return isJsonObject(params) && Object.hasOwn(params, name);
 }

@@ -4,6 +4,7 @@ import { documentLists, walkBlocks, type BlockVisit } from './walk.ts';
 import { warnAboutComposite } from './warnings-composite.ts';
 import { warnAboutTexts } from './warnings-text.ts';
 import { warnAboutStep } from './warnings-step.ts';
+import { warnAboutParams } from './warnings-params.ts';
 import type { Warn, Warning } from './warning.ts';
 
 /**
@@ -58,6 +59,12 @@ function warnAboutInterceptors(document: SequenceDocument, warnings: Warning[]):
   for (const [name, interceptor] of Object.entries(document.interceptors ?? {})) {
     if (interceptor === undefined) continue;
     if (interceptor.invoke === true) {
+      warnAboutParams(
+        { ...interceptor, params: interceptor.params, path: ['params'] },
+        (code, message, path) => {
+          warnings.push({ code, path: formatPath(['interceptors', name, ...path]), message });
+        },
+      );
       if (!WRITING_HANDLERS.has(interceptor.handler)) continue;
       warnings.push({
         code: 'effect_dropped',
