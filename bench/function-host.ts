@@ -11,7 +11,7 @@ import { encodeHintMessage } from '../src/core/hint-message.ts';
 import { createFunctionEngine } from '../src/engine/function-engine.ts';
 import type { Hint } from '../src/ports/hints.ts';
 import type { Clock } from '../src/ports/system.ts';
-import type { Waker } from '../src/ports/waker.ts';
+import type { ScheduleWaker } from '../src/adapters/scheduler/schedule-waker.ts';
 import { defineHandler } from '../src/sdk/handler.ts';
 import { newInstance, publishFlat } from './bench-engine.ts';
 
@@ -37,7 +37,7 @@ export interface FunctionHostOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   /** Economy mode. */
-  readonly waker?: Waker;
+  readonly waker?: ScheduleWaker;
 }
 
 /**
@@ -74,7 +74,7 @@ export function createFunctionHost({ databaseUrl, waker, ...options }: FunctionH
     },
     engineSettings(settings, { leaseOwner: 'bench', buildId: 'bench', maxOutputBytes: MAX_OUTPUT_BYTES }),
   );
-  const wakes = { waker: waker === undefined ? null : Promise.resolve(waker), memory: { keptUntilMs: 0 } };
+  const wakes = wakesOf(waker);
   const parts: AwsParts = { engine, queue, log, watched: log, settings, version: 'bench', wakes };
   const host: AwsHost = () => Promise.resolve(parts);
   const turn = createTurnHandler(host);
@@ -100,6 +100,14 @@ export function createFunctionHost({ databaseUrl, waker, ...options }: FunctionH
     sweep: () => sweep({}, lambda()),
     stepCount: () => calls,
     close: () => engine.deps.store.close(),
+  };
+}
+
+function wakesOf(waker: ScheduleWaker | undefined): AwsParts['wakes'] {
+  return {
+    waker: waker === undefined ? null : Promise.resolve(waker),
+    memory: { keptUntilMs: 0 },
+    failed: { count: 0, requestIds: [] },
   };
 }
 

@@ -58,7 +58,7 @@ async function economyHour(databaseUrl: string, neon: NeonLocal): Promise<Omit<I
   const host = createFunctionHost({
     databaseUrl,
     clock: time.clock,
-    waker: { guard: keep, wakeWithin: keep },
+    waker: { guard: keep, wakeWithin: keep, wakeAgain: ({ delayMs }) => keep(delayMs) },
   });
   /** Carries out the wakes until then; each comes to a process that knows of no others. */
   const passTime = async (until: number): Promise<number> => {

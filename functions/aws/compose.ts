@@ -7,7 +7,7 @@ import { buildIdOf } from '../../src/engine/handlers/build-id.ts';
 import type { HttpEffects } from '../../src/ports/effects.ts';
 import type { GuardMemory } from '../../src/engine/deployment-wakes.ts';
 import type { Log } from '../../src/ports/system.ts';
-import type { Waker } from '../../src/ports/waker.ts';
+import type { ScheduleWaker } from '../../src/adapters/scheduler/schedule-waker.ts';
 import { version } from '../../package.json';
 import { engineSettings, registryOf } from '../engine-settings.ts';
 import type { Project } from '../project.ts';
@@ -27,7 +27,19 @@ export interface AwsParts {
   readonly settings: FunctionSettings;
   readonly version: string;
   /** What the invocations of this process have kept in economy mode. */
-  readonly wakes: { waker: Promise<Waker> | null; readonly memory: GuardMemory };
+  readonly wakes: {
+    waker: Promise<ScheduleWaker> | null;
+    readonly memory: GuardMemory;
+    readonly failed: FailedMemory;
+  };
+}
+
+/** What this process knows of wakes that have failed; another one has it from the event of its wake. */
+export interface FailedMemory {
+  /** In a row. */
+  count: number;
+  /** Invocations that have failed and have kept another, the latest last: the host repeats each in vain. */
+  requestIds: readonly string[];
 }
 
 export interface AwsHostOptions {
@@ -84,7 +96,8 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
       maxOutputBytes: MAX_OUTPUT_BYTES,
     }),
   );
-  const wakes = { waker: null, memory: { keptUntilMs: 0 } };
+  const failed = { count: 0, requestIds: [] };
+  const wakes = { waker: null, memory: { keptUntilMs: 0 }, failed };
   return { engine, queue, log, watched, settings, version, wakes };
 }
 

@@ -1,5 +1,7 @@
 import { systemClock } from '../../src/adapters/system.ts';
 import type { WakeGuard } from '../../src/engine/deployment-wakes.ts';
+import type { FailedWakes } from '../../src/engine/failed-wakes.ts';
+import type { ScheduleWaker } from '../../src/adapters/scheduler/schedule-waker.ts';
 import type { Waker } from '../../src/ports/waker.ts';
 import type { AwsParts } from './compose.ts';
 
@@ -9,7 +11,7 @@ export interface OwnAddress {
 }
 
 /** The waker of economy mode; null in steady mode. */
-export async function wakerOf(parts: AwsParts, address: OwnAddress): Promise<Waker | null> {
+export async function wakerOf(parts: AwsParts, address: OwnAddress): Promise<ScheduleWaker | null> {
   const { STEPWELL_WAKE_GROUP: group, STEPWELL_WAKE_ROLE_ARN: roleArn } = parts.settings;
   if (group === undefined || roleArn === undefined) return null;
   parts.wakes.waker ??= openWaker(parts, { group, roleArn }, address);
@@ -20,7 +22,7 @@ async function openWaker(
   { settings }: AwsParts,
   where: { readonly group: string; readonly roleArn: string },
   { invokedFunctionArn }: OwnAddress,
-): Promise<Waker> {
+): Promise<ScheduleWaker> {
   const { createScheduleWaker } = await import('../../src/adapters/scheduler/schedule-waker.ts');
   const targetArn = settings.STEPWELL_WAKE_TARGET_ARN ?? invokedFunctionArn;
   return createScheduleWaker({ ...where, targetArn, clock: systemClock });
@@ -35,17 +37,39 @@ export async function keepWake(parts: AwsParts, address: OwnAddress): Promise<bo
   return waker === null || (await (await guardOf(parts, waker)).keep());
 }
 
-export async function guardOf(parts: AwsParts, waker: Waker): Promise<WakeGuard> {
+async function guardOf(parts: AwsParts, waker: Waker): Promise<WakeGuard> {
   const { createWakeGuard } = await import('../../src/engine/deployment-wakes.ts');
   const { log, engine, settings, wakes } = parts;
   const invocationMs = settings.STEPWELL_INVOCATION_SECS * 1000;
   const { leaseMs } = engine.settings;
   return createWakeGuard({
     waker,
-    clock: systemClock,
+    clock: engine.deps.clock,
     log,
     invocationMs,
     leaseMs,
     memory: wakes.memory,
   });
+}
+
+/** What is known of failed wakes: by this process, and by the one that has kept this wake and says so in its event. */
+export function failedOf({ wakes: { failed } }: AwsParts, waker: ScheduleWaker, event: unknown): FailedWakes {
+  return {
+    count: () => Promise.resolve(Math.max(failed.count, failedBefore(event))),
+    async comeAgain(pause, failedCount) {
+      failed.count = failedCount;
+      await waker.wakeAgain(pause, failedCount);
+    },
+    forget() {
+      failed.count = 0;
+      return Promise.resolve();
+    },
+  };
+}
+
+/** What `wakeAgain` has written; others call the function with anything. */
+function failedBefore(event: unknown): number {
+  const said =
+    typeof event === 'object' && event !== null && 'failed_wakes' in event ? event.failed_wakes : 0;
+  return typeof said === 'number' && said > 0 ? Math.floor(said) : 0;
 }

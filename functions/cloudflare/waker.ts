@@ -1,6 +1,7 @@
-import { systemClock } from '../../src/adapters/system.ts';
+import { systemClock, systemEntropy } from '../../src/adapters/system.ts';
 import { runWake } from '../../src/engine/deployment-wakes.ts';
-import type { Clock } from '../../src/ports/system.ts';
+import { comeAgainAfter, type FailedWakes, pauseAfterFailed } from '../../src/engine/failed-wakes.ts';
+import type { Clock, Entropy, LogFields } from '../../src/ports/system.ts';
 import type { Invocation } from './compose.ts';
 import { type PublishedMemory, publishOnce } from './publish.ts';
 import type { AlarmInfo, ObjectState, ObjectStorage, WorkerEnv } from './platform.ts';
@@ -10,9 +11,9 @@ import { createWorkerLog } from './worker-log.ts';
 const GUARDED_UNTIL = 'guarded-until';
 /** When the deployment was made that has published its sequences, epoch ms. */
 const PUBLISHED = 'published';
-/** Before the next wake when this one could not ask the database. */
-const AGAIN_MS = 30_000;
-/** After a wake that broke off, when whatever it has claimed is free again. */
+/** How many wakes have failed in a row. */
+const FAILED = 'failed';
+/** Least pause after a wake that broke off, when whatever it has claimed is free again. */
 const AFTER_BREAK_MS = 120_000;
 
 /** What a wake needs of an invocation. */
@@ -30,7 +31,11 @@ export interface Waker {
  * The waker of a deployment: one object whose alarm is the next wake (RULINGS A33). The platform repeats an alarm
  * whose handler did not end, six times; so the second handling keeps an alarm of its own first, and there always is one.
  */
-export function createWakerClass(open: OpenWake, clock: Pick<Clock, 'nowMs'> = systemClock): WakerClass {
+export function createWakerClass(
+  open: OpenWake,
+  clock: Pick<Clock, 'nowMs'> = systemClock,
+  entropy: Entropy = systemEntropy,
+): WakerClass {
   return class StepwellWaker implements Waker {
     readonly #storage: ObjectStorage;
     readonly #env: WorkerEnv;
@@ -46,24 +51,51 @@ export function createWakerClass(open: OpenWake, clock: Pick<Clock, 'nowMs'> = s
 
     async alarm(info?: AlarmInfo): Promise<void> {
       const storage = this.#storage;
-      const wakeWithin = (delayMs: number): Promise<void> => wakeAt(storage, clock.nowMs() + delayMs);
-      // The one before broke off. The platform gives up after a few, so this one leaves another behind whatever becomes of it.
-      if (info?.isRetry === true) await wakeWithin(AFTER_BREAK_MS);
+      const waker = { wakeWithin: (delayMs: number) => wakeAt(storage, clock.nowMs() + delayMs) };
+      const failed = failedIn(storage, waker.wakeWithin);
       let log = createWorkerLog('warn');
+      const broken = info?.isRetry === true ? await keepAfterBreak(failed, entropy) : null;
       try {
         const invocation = open(this.#env);
         const { engine, remainingTimeMs } = invocation;
         log = engine.deps.log;
+        if (broken !== null) log.warn('a wake broke off and is repeated', broken);
         await publishOnce(invocation, publishedIn(storage));
-        const swept = await runWake(engine, { wakeWithin }, remainingTimeMs);
-        log.info('woken', { ...swept });
+        const woken = await runWake(engine, remainingTimeMs, { waker, failed, isRepeated: true });
+        log.info('woken', { ...woken.result });
+        if (!woken.comesAgain && woken.problem !== null) throw woken.problem;
       } catch (error) {
-        log.warn('a wake could not do everything and is repeated', { error: String(error) });
-        await wakeWithin(AGAIN_MS);
+        await comeAgainAfter(error, await failed.count(), { waker, failed, entropy, log });
       }
-      const until = await instantOf(storage, GUARDED_UNTIL);
+      const until = await numberOf(storage, GUARDED_UNTIL);
       if (until > clock.nowMs()) await wakeAt(storage, until);
     }
+  };
+}
+
+/**
+ * The handling before this one broke off. The platform gives up after a few, so this one leaves another behind whatever becomes of
+ * it; when each breaks off, after pauses that grow. Answers what the log is to say.
+ */
+async function keepAfterBreak(failed: FailedWakes, entropy: Entropy): Promise<LogFields> {
+  const count = (await failed.count()) + 1;
+  const pause = pauseAfterFailed(count, entropy);
+  const delayMs = Math.max(AFTER_BREAK_MS, pause.delayMs);
+  await failed.comeAgain({ ...pause, delayMs }, count);
+  return { failed_wakes: count, again_ms: delayMs };
+}
+
+/** The object outlives the processes in which it is woken. */
+function failedIn(storage: ObjectStorage, wakeWithin: (delayMs: number) => Promise<void>): FailedWakes {
+  return {
+    count: () => numberOf(storage, FAILED),
+    async comeAgain({ delayMs }, failedCount) {
+      await storage.put(FAILED, failedCount);
+      await wakeWithin(delayMs);
+    },
+    async forget() {
+      if ((await numberOf(storage, FAILED)) > 0) await storage.put(FAILED, 0);
+    },
   };
 }
 
@@ -77,7 +109,7 @@ async function answer(
   const deployedAt = Number(searchParams.get('at') ?? '0');
   switch (pathname) {
     case '/guard':
-      if ((await instantOf(storage, GUARDED_UNTIL)) < atMs) await storage.put(GUARDED_UNTIL, atMs);
+      if ((await numberOf(storage, GUARDED_UNTIL)) < atMs) await storage.put(GUARDED_UNTIL, atMs);
       await wakeAt(storage, atMs);
       return 'kept';
     case '/wake':
@@ -98,9 +130,9 @@ async function answer(
 /** Only ever later. */
 function publishedIn(storage: ObjectStorage): NonNullable<PublishedMemory> {
   return {
-    isPublished: async (deployedAt) => (await instantOf(storage, PUBLISHED)) >= deployedAt,
+    isPublished: async (deployedAt) => (await numberOf(storage, PUBLISHED)) >= deployedAt,
     async published(deployedAt) {
-      if ((await instantOf(storage, PUBLISHED)) < deployedAt) await storage.put(PUBLISHED, deployedAt);
+      if ((await numberOf(storage, PUBLISHED)) < deployedAt) await storage.put(PUBLISHED, deployedAt);
     },
   };
 }
@@ -111,8 +143,8 @@ async function wakeAt(storage: ObjectStorage, atMs: number): Promise<void> {
   if (current === null || atMs < current) await storage.setAlarm(atMs);
 }
 
-/** 0: never. */
-async function instantOf(storage: ObjectStorage, key: string): Promise<number> {
-  const instant = await storage.get(key);
-  return typeof instant === 'number' ? instant : 0;
+/** 0: it was never put. */
+async function numberOf(storage: ObjectStorage, key: string): Promise<number> {
+  const value = await storage.get(key);
+  return typeof value === 'number' ? value : 0;
 }

@@ -55,19 +55,20 @@ export async function runHints(
   return outcomes;
 }
 
-/**
- * One invocation of the sweep (sequences.md 6.2). Rejects with the first thing that could not be done, after everything else
- * has been and the turns have ended.
- */
-export async function runSweep(engine: FunctionEngine, remainingTimeMs: () => number): Promise<SweepResult> {
+export interface SweepOutcome {
+  readonly result: SweepResult;
+  /** What could not be done, everything else being done; null: nothing. */
+  readonly problem: Error | null;
+}
+
+/** One invocation of the sweep (sequences.md 6.2). Comes to its end whatever could not be done, and after the turns have ended. */
+export async function runSweep(engine: FunctionEngine, remainingTimeMs: () => number): Promise<SweepOutcome> {
   const { result, attempts } = await sweepOnce(engine, remainingTimeMs);
-  const [problem] = attempts.problems;
-  if (problem !== undefined) throw problem;
-  return result;
+  return { result, problem: attempts.problems[0] ?? null };
 }
 
 /**
- * The same for a caller that goes on whatever could not be done.
+ * The same for a caller that has looked before.
  *
  * @param seen The look of the sweep, when it was taken before; null: it failed.
  */

@@ -3,19 +3,30 @@ import type { TurnDeps } from './turn-deps.ts';
 
 type LookDeps = Pick<TurnDeps, 'store' | 'directory' | 'node' | 'log'>;
 
+/** A look, or why there is none. */
+export interface Looked {
+  readonly look: WorkLook | null;
+  readonly problem: unknown;
+}
+
 /**
  * What a sweep asks first, and for an idle one all that it asks: with it the process says which handlers it has (RULINGS
  * B8) and that it lives. Null when there was no answer: then there may be work of every kind.
  */
-export async function lookForWork({ store, directory, node, log }: LookDeps): Promise<WorkLook | null> {
+export async function lookForWork(deps: LookDeps): Promise<WorkLook | null> {
+  return (await tryToLook(deps)).look;
+}
+
+export async function tryToLook({ store, directory, node, log }: LookDeps): Promise<Looked> {
   const ask = (said: Said): Promise<WorkLook> => store.lookForWork(said);
   try {
-    return await directory.announceWith((announcement) =>
+    const look = await directory.announceWith((announcement) =>
       node === undefined ? ask({ announcement }) : node.beatWith((beat) => ask({ announcement, beat })),
     );
+    return { look, problem: null };
   } catch (error) {
     log.warn('the sweep could not look for work and tries everything', { error: String(error) });
-    return null;
+    return { look: null, problem: error };
   }
 }
 

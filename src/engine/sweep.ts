@@ -80,7 +80,7 @@ export async function sweep(
     kinds.due || kinds.leases || kinds.tasks
       ? await attempt('claim what is due', () => claimDue(deps, runner, settings))
       : NOTHING;
-  if (kinds.schedules) await attempt('fire schedules', () => fireDueSchedules(deps));
+  if (kinds.schedules) await attempt('fire schedules', () => fireAll(deps));
   const result = {
     claimed: due?.claimed ?? 0,
     takenOver: taken?.claimed ?? 0,
@@ -89,6 +89,11 @@ export async function sweep(
     more: (due?.more ?? false) || (taken?.more ?? false),
   };
   return { result, look, attempts };
+}
+
+async function fireAll(deps: TurnDeps): Promise<void> {
+  const { allFired } = await fireDueSchedules(deps);
+  if (!allFired) throw new Error('some could not be fired');
 }
 
 /** Claims what is due, as far as this process has room, and runs it. */

@@ -38,12 +38,14 @@ beforeEach(() => {
 });
 
 /** One invocation of the sweep. */
-function sweep(limitMs = LIMIT_MS): Promise<SweepResult> {
+async function sweep(limitMs = LIMIT_MS): Promise<SweepResult> {
   const end = world.time.now + limitMs;
-  return world.answered(
+  const { result, problem } = await world.answered(
     runSweep(engine, () => end - world.time.now),
     LIMIT_MS,
   );
+  if (problem !== null) throw problem;
+  return result;
 }
 
 /** What a sweep asks the store, each once. */

@@ -34,7 +34,7 @@ async function deployWithWaker(refusals: number): Promise<() => number> {
     asked += 1;
     if (asked <= refusals) throw new Error('not authorized');
   };
-  app.parts.wakes.waker = Promise.resolve({ guard: wake, wakeWithin: wake });
+  app.parts.wakes.waker = Promise.resolve({ guard: wake, wakeWithin: wake, wakeAgain: wake });
   return () => asked;
 }
 

@@ -1,8 +1,10 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createSweepHandler } from '../../functions/aws/sweep.ts';
 import { type NeonLocal, startNeonLocal } from '../support/neon-local.ts';
 import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
 import { createDatabase, deploy, type Deployment } from './support/deployment.ts';
+import { lambdaContext } from './support/lambda-events.ts';
 
 const HOUR_MS = 3_600_000;
 const NOOP = { type: 'step', id: 'a', handler: 'noop' };
@@ -50,6 +52,21 @@ describe('what alarms read is written whatever the log level is', () => {
     const [first, second] = fieldsOf('oldest_due_ms');
     expect(first).toBeGreaterThanOrEqual(HOUR_MS);
     expect(second).toBe(0);
+  });
+
+  it('how late the oldest run was, also when a part of the sweep fails', async () => {
+    await deployQuietly();
+    await app.start([NOOP]);
+    await app.queue.lose();
+    const { engine } = app.parts;
+    const store = Object.create(engine.deps.store, {
+      claimDue: { value: () => Promise.reject(new Error('claimDue is broken')) },
+    });
+    const broken = { ...engine, deps: { ...engine.deps, store } };
+    const sweep = createSweepHandler(() => Promise.resolve({ ...app.parts, engine: broken }));
+    await expect(sweep({}, lambdaContext())).rejects.toThrow('claimDue is broken');
+    expect(fieldsOf('oldest_due_ms')).toHaveLength(1);
+    expect(fieldsOf('claimed')).toEqual([0]);
   });
 
   it('which messages were received before, from the third receive on', async () => {

@@ -23,24 +23,62 @@ export interface ScheduleWakerOptions {
   readonly clock: Pick<Clock, 'nowMs' | 'after'>;
 }
 
+export interface ScheduleWaker extends Waker {
+  /**
+   * A wake whose event says that so many before it have failed. One for each stretch of `fullMs`, and the next stretch is the one that
+   * begins next, so that any number of processes that fail, also again and again, keep one.
+   *
+   * @param pause `fullMs` less `delayMs` is how far into the stretch it comes.
+   */
+  wakeAgain(pause: { readonly delayMs: number; readonly fullMs: number }, failedCount: number): Promise<void>;
+}
+
+/** What the event of a wake says; the events of others say nothing. */
+export interface WakeEvent {
+  readonly failed_wakes?: number;
+}
+
 /**
  * Wakes by one-off schedules of EventBridge, each named by its minute: whoever wants a wake in a minute that has one is
  * content with it, and nothing is ever cancelled or postponed (RULINGS A33). Region and credentials are those of the AWS
  * environment; the client is loaded with the first wake. Rejects when a schedule could not be made within 4 s, tries included.
  */
-export function createScheduleWaker(options: ScheduleWakerOptions): Waker {
+export function createScheduleWaker(options: ScheduleWakerOptions): ScheduleWaker {
   const open = onceLoaded();
   const made = new Set<number>();
   const wakeAt = async (minute: number): Promise<void> => {
     if (made.has(minute)) return;
-    await createSchedule(options, await open(), minute);
+    const at = minute * MINUTE_MS;
+    await createSchedule(options, await open(), { name: `wake-${digitsOf(at)}`, at, event: {} });
     forgetOver(made, options.clock.nowMs());
     made.add(minute);
   };
   return {
     guard: (delayMs) => wakeAt(Math.ceil((options.clock.nowMs() + delayMs) / MINUTE_MS)),
     wakeWithin: (delayMs) => wakeAt(minuteBy(options.clock.nowMs(), delayMs)),
+    async wakeAgain(pause, failedCount) {
+      const wake = wakeAgainAfter(pause, options.clock.nowMs());
+      await createSchedule(options, await open(), { ...wake, event: { failed_wakes: failedCount } });
+    },
   };
+}
+
+interface OneWake {
+  /** Of the schedule; whoever wants one that there is already is content with it. */
+  readonly name: string;
+  readonly at: number;
+  readonly event: WakeEvent;
+}
+
+/** Name and instant of the wake in the next stretch. */
+export function wakeAgainAfter(
+  { delayMs, fullMs }: { readonly delayMs: number; readonly fullMs: number },
+  now: number,
+): Omit<OneWake, 'event'> {
+  const minutes = Math.ceil(fullMs / MINUTE_MS);
+  const start = (Math.floor((now + AHEAD_MS) / (minutes * MINUTE_MS)) + 1) * minutes * MINUTE_MS;
+  const at = Math.floor((start + fullMs - delayMs) / MINUTE_MS) * MINUTE_MS;
+  return { name: `again-${minutes}-${digitsOf(start)}`, at };
 }
 
 /** The minute in which the instant lies: a wake looks a minute ahead. What is due sooner waits for the next minute. */
@@ -76,20 +114,32 @@ function onceLoaded(): () => Promise<OpenClient> {
   };
 }
 
+/** As schedules have it. */
+function textOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 19);
+}
+
+/** To the minute. */
+function digitsOf(at: number): string {
+  return textOf(at)
+    .replaceAll(/[^0-9]/g, '')
+    .slice(0, 12);
+}
+
 async function createSchedule(
   { group, targetArn, roleArn, clock }: ScheduleWakerOptions,
   { sdk, client }: OpenClient,
-  minute: number,
+  { name, at, event }: OneWake,
 ): Promise<void> {
-  const at = new Date(minute * MINUTE_MS).toISOString().slice(0, 19);
+  const Input = JSON.stringify(event);
   const schedule = new sdk.CreateScheduleCommand({
-    Name: `wake-${at.replaceAll(/[^0-9]/g, '').slice(0, 12)}`,
+    Name: name,
     GroupName: group,
-    ScheduleExpression: `at(${at})`,
+    ScheduleExpression: `at(${textOf(at)})`,
     ScheduleExpressionTimezone: 'UTC',
     FlexibleTimeWindow: { Mode: 'OFF' },
     ActionAfterCompletion: 'DELETE',
-    Target: { Arn: targetArn, RoleArn: roleArn, Input: '{}', RetryPolicy: RETRIES },
+    Target: { Arn: targetArn, RoleArn: roleArn, Input, RetryPolicy: RETRIES },
   });
   try {
     const controller = new AbortController();

@@ -24,3 +24,16 @@ export function outage(operations: readonly (keyof Store)[], fault: Fault): Faul
   };
   return plan;
 }
+
+/** All calls of these operations fail while the switch is on, and not because the database cannot be asked. */
+export function broken(operations: readonly (keyof Store)[]): FaultPlan & { on: boolean } {
+  const plan = {
+    on: true,
+    decide: ({ operation }: { readonly operation: keyof Store }) => {
+      if (plan.on && operations.includes(operation)) throw new Error(`${operation} is broken`);
+      return null;
+    },
+    onCrash: () => undefined,
+  };
+  return plan;
+}

@@ -13,6 +13,9 @@ import { EconomyWorld } from '../support/economy-world.ts';
 const HOUR_MS = 3_600_000;
 /** A guard comes when the lease of its invocation has ended (RULINGS A33). */
 const GUARD_MS = LIMIT_MS + 60_000;
+const QUARTER_MS = 15 * 60_000;
+const operationsOf = (world: EconomyWorld, from = 0) =>
+  world.calls.calls.slice(from).map(({ operation }) => operation);
 const named = scenarios.map((scenario) => [scenario.name, scenario] as const);
 
 describe('economy mode, without a cron trigger (RULINGS A33)', () => {
@@ -34,6 +37,101 @@ describe('economy mode, without a cron trigger (RULINGS A33)', () => {
     expect(world.alarmAt).toBeNull();
     await world.time.pass(HOUR_MS);
     expect(world.calls.calls.slice(before)).toEqual([]);
+  });
+
+  it('the wake after a burst finds nothing by one statement', async () => {
+    const world = new EconomyWorld({ scripts: { quick: {} } });
+    world.boot();
+    await world.untilEnded(await world.start(await world.publish([step('a', 'quick')])));
+    await world.time.pass(1_000);
+    const before = world.calls.calls.length;
+    await world.time.pass(2 * GUARD_MS);
+    expect(operationsOf(world, before)).toEqual(['lookForWork']);
+    expect(world.alarms).toHaveLength(1);
+  });
+
+  it('an idle safety sweep is one statement and keeps no wake; with a sleep ahead it keeps that one', async () => {
+    const world = new EconomyWorld({ scripts: { quick: {} } }, hintFates.dropped);
+    world.boot();
+    world.safetySweep();
+    await world.time.pass(HOUR_MS);
+    expect(operationsOf(world)).toEqual(['lookForWork']);
+    expect([world.alarms, world.alarmAt, world.asked]).toEqual([[], null, []]);
+    world.keepsWakes = false;
+    const dueAt = world.time.now + 5 * HOUR_MS;
+    await world.start(await world.publish([step('a', 'quick')]), { nextFireAt: dueAt });
+    const before = world.calls.calls.length;
+    world.safetySweep();
+    await world.time.pass(HOUR_MS);
+    expect(operationsOf(world, before)).toEqual(['lookForWork']);
+    expect([world.alarms, world.alarmAt, world.asked]).toEqual([[], dueAt, ['/wake']]);
+  });
+
+  it('a safety sweep that dies between its look and its wake has changed nothing: the next one does it', async () => {
+    const faults = faultAt('lookForWork', 0, { kind: 'crash-after' });
+    const world = new EconomyWorld({ scripts: { quick: {} }, faults }, hintFates.dropped);
+    world.boot();
+    world.keepsWakes = false;
+    const id = await world.start(await world.publish([step('a', 'quick')]));
+    const before = world.calls.calls.length;
+    world.safetySweep();
+    await world.time.pass(6 * HOUR_MS);
+    expect(operationsOf(world, before)).toEqual(['lookForWork']);
+    world.safetySweep();
+    expect((await world.untilEnded(id, 1_000)).state).toBe('completed');
+  });
+
+  it.each([
+    ['claimDue', 'crash-before'],
+    ['claimDue', 'crash-after'],
+    ['commit', 'crash-before'],
+    ['commit', 'crash-after'],
+  ] as const)('a safety sweep that dies at %s (%s) has kept a wake before', async (operation, kind) => {
+    const world = new EconomyWorld(
+      { scripts: { quick: {} }, faults: faultAt(operation, 0, { kind }) },
+      hintFates.dropped,
+    );
+    world.boot();
+    world.keepsWakes = false;
+    const id = await world.start(await world.publish([step('a', 'quick')]));
+    world.safetySweep();
+    await world.time.pass(1_000);
+    expect(world.alarmAt).not.toBeNull();
+    expect((await world.untilEnded(id, 2 * GUARD_MS)).state).toBe('completed');
+  });
+
+  it.each([
+    ['lookForWork', 'crash-after'],
+    ['claimDue', 'crash-before'],
+    ['claimDue', 'crash-after'],
+  ] as const)('an alarm that dies at %s (%s) is followed by another one', async (operation, kind) => {
+    const world = new EconomyWorld(
+      { scripts: { quick: {} }, faults: faultAt(operation, 0, { kind }) },
+      hintFates.dropped,
+    );
+    world.boot();
+    const id = await world.start(await world.publish([step('a', 'quick')]));
+    expect((await world.untilEnded(id, 3 * GUARD_MS)).state).toBe('completed');
+  });
+
+  it.each([
+    ['a safety sweep', (world: EconomyWorld) => Promise.resolve(world.safetySweep())],
+    ['an alarm', (world: EconomyWorld) => world.wake()],
+  ])('what is started while %s looks, and after its look, has the wake of its starter', async (_, look) => {
+    const faults = faultAt('lookForWork', 0, { kind: 'slow-after', forMs: 20_000 });
+    const world = new EconomyWorld({ scripts: { quick: {} }, faults }, hintFates.dropped);
+    world.boot();
+    const sequence = await world.publish([step('a', 'quick')]);
+    await look(world);
+    await world.time.pass(10_000);
+    const now = await world.start(sequence);
+    const later = await world.start(sequence, { nextFireAt: world.time.now + HOUR_MS });
+    const keptAt = world.alarmAt;
+    await world.time.pass(20_000);
+    expect(keptAt).not.toBeNull();
+    expect(world.alarmAt).toBe(keptAt);
+    expect((await world.untilEnded(now, GUARD_MS)).state).toBe('completed');
+    expect((await world.untilEnded(later, HOUR_MS + 1_000)).state).toBe('completed');
   });
 
   it('a sleep of forty days asks nothing until it ends, and ends at its instant', async () => {
@@ -110,8 +208,8 @@ describe('economy mode, without a cron trigger (RULINGS A33)', () => {
     await world.time.pass(HOUR_MS);
     expect(world.calls.calls.length).toBeGreaterThan(length);
     breaks.on = false;
-    await world.untilEnded(id, 3 * GUARD_MS);
-    await world.time.pass(2 * GUARD_MS);
+    await world.untilEnded(id, QUARTER_MS);
+    await world.time.pass(QUARTER_MS);
     expect(world.alarmAt).toBeNull();
   });
 

@@ -1,5 +1,6 @@
+import { createScheduled } from '../../../functions/cloudflare/scheduled.ts';
 import { createWakerClass, type WakerClass } from '../../../functions/cloudflare/waker.ts';
-import { createObjectWaker } from '../../../src/adapters/cloudflare/object-waker.ts';
+import { createObjectWaker, type ObjectWaker } from '../../../src/adapters/cloudflare/object-waker.ts';
 import { createWakeGuard, type WakeGuard } from '../../../src/engine/deployment-wakes.ts';
 import type { FunctionEngine } from '../../../src/engine/function-engine.ts';
 import { FunctionWorld, LIMIT_MS } from '../../engine/support/function-world.ts';
@@ -21,7 +22,12 @@ export class EconomyWorld extends FunctionWorld {
   alarmAt: number | null = null;
   /** False plants a fault: nothing is kept before a write. */
   keepsWakes = true;
+  /** Calls of other invocations to the object, by their path. */
+  readonly asked: string[] = [];
+  /** When the alarm went off, repetitions by the platform included. */
+  readonly alarms: number[] = [];
   private readonly values = new Map<string, unknown>();
+  private readonly waker: ObjectWaker;
   private readonly Waker: WakerClass;
   private readonly guard: WakeGuard;
 
@@ -29,11 +35,12 @@ export class EconomyWorld extends FunctionWorld {
     super(options, fate);
     const clock = { nowMs: () => this.time.now };
     this.Waker = createWakerClass((env) => env['invocation'] as ReturnType<typeof invocation>, clock);
+    this.waker = createObjectWaker(
+      { idFromName: () => ({}), get: () => ({ fetch: (url) => this.ask(url) }) },
+      { after: (delayMs, callback) => this.time.at(this.time.now + delayMs, callback) },
+    );
     this.guard = createWakeGuard({
-      waker: createObjectWaker(
-        { idFromName: () => ({}), get: () => ({ fetch: (url) => this.ask(url) }) },
-        { after: (delayMs, callback) => this.time.at(this.time.now + delayMs, callback) },
-      ),
+      waker: this.waker,
       clock,
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
       invocationMs: LIMIT_MS,
@@ -62,6 +69,19 @@ export class EconomyWorld extends FunctionWorld {
     if (this.keepsWakes) await this.time.track(this.guard.keep());
   }
 
+  /** Lets the alarm go off. */
+  async wake(): Promise<void> {
+    await this.time.track(this.waker.wakeWithin(0));
+  }
+
+  /** What the rare cron trigger does. */
+  safetySweep(): void {
+    super.invoke(async (engine, remainingTimeMs) => {
+      const opened = { ...invocation(engine, remainingTimeMs), waker: this.waker };
+      await createScheduled(() => opened)({}, { STEPWELL_TURNS: unused });
+    });
+  }
+
   protected override tick(): void {
     // There is no cron trigger.
   }
@@ -74,6 +94,7 @@ export class EconomyWorld extends FunctionWorld {
   }
 
   private ask(url: string): Promise<Response> {
+    this.asked.push(new URL(url).pathname);
     return this.object(null).fetch(new Request(url, { method: 'POST' }));
   }
 
@@ -84,7 +105,6 @@ export class EconomyWorld extends FunctionWorld {
       get: (key: string) => Promise.resolve(this.values.get(key)),
       put: (key: string, value: unknown) => Promise.resolve(void this.values.set(key, value)),
     };
-    const unused = { sendBatch: () => Promise.resolve() };
     return new this.Waker({ storage }, { STEPWELL_TURNS: unused, invocation: woken });
   }
 
@@ -98,6 +118,7 @@ export class EconomyWorld extends FunctionWorld {
   }
 
   private ring(tries = 0): void {
+    this.alarms.push(this.time.now);
     let isHandled = false;
     super.invoke(async (engine, remainingTimeMs) => {
       await this.object(invocation(engine, remainingTimeMs)).alarm({ isRetry: tries > 0 });
@@ -108,6 +129,8 @@ export class EconomyWorld extends FunctionWorld {
     });
   }
 }
+
+const unused = { sendBatch: () => Promise.resolve() };
 
 function invocation(engine: FunctionEngine, remainingTimeMs: () => number) {
   const publishing = { tenantId: 'default', drafts: [], deployedAt: 0, isDone: true };
