@@ -1,6 +1,7 @@
 import { HINT_DELAY_MAX_MS } from '../ports/queue.ts';
 import type { WorkLook } from '../ports/store/sweeps.ts';
 import type { Upcoming } from '../ports/store/turn.ts';
+import { RESERVE_MS } from './turn-budget.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** Until the next sweep has looked, and a little more. */
@@ -21,9 +22,13 @@ export function mayHaveUpcoming(look: WorkLook | null, ageMs: number): boolean {
 
 /**
  * Sends delayed hints for what falls due before the next sweep, so that timers are exact to the second although the sweep
- * comes once a minute (DESIGN 5). What was set less than a queue's longest delay ahead has its hint already (RULINGS B15).
+ * comes once a minute (DESIGN 5), as long as the host leaves time. What was set less than a queue's longest delay ahead has its hint already (RULINGS B15).
  */
-export async function hintUpcoming({ store, hints }: Pick<TurnDeps, 'store' | 'hints'>): Promise<void> {
+export async function hintUpcoming({
+  store,
+  hints,
+  limits: { remainingTimeMs },
+}: Pick<TurnDeps, 'store' | 'hints' | 'limits'>): Promise<void> {
   const request = { withinMs: LOOK_AHEAD_MS, aheadMs: HINT_DELAY_MAX_MS, limit: PAGE };
   let last: Upcoming['instances'][number] | undefined;
   for (let page = 0; page < PAGES_MAX; page += 1) {
@@ -32,7 +37,8 @@ export async function hintUpcoming({ store, hints }: Pick<TurnDeps, 'store' | 'h
     hints.send(
       instances.map(({ tenantId, instanceId, dueAt }) => ({ tenantId, instanceId, delayMs: dueAt - now })),
     );
-    if (instances.length < PAGE) return;
+    const mayGoOn = remainingTimeMs === null || remainingTimeMs() > RESERVE_MS;
+    if (instances.length < PAGE || !mayGoOn) return;
     last = instances.at(-1);
   }
 }

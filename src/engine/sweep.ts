@@ -1,6 +1,7 @@
 import type { WorkLook } from '../ports/store/sweeps.ts';
 import type { ClaimBatch } from '../ports/store/turn.ts';
 import { type Attempts, createAttempts } from './attempts.ts';
+import { removeExpired } from './remove-expired.ts';
 import { fireDueSchedules } from './fire-schedules.ts';
 import type { LocalRunner } from './local-runner.ts';
 import { kindsOfWork, lookForWork, sayAlone } from './look-for-work.ts';
@@ -32,7 +33,7 @@ export interface Swept {
   readonly result: SweepResult;
   /** What was seen first; null: that failed, and everything was tried. */
   readonly look: WorkLook | null;
-  /** One entry for each part that failed; the others had their turn all the same. */
+  /** What was tried, and what of it failed; the others had their turn all the same. */
   readonly attempts: Attempts;
 }
 
@@ -41,12 +42,11 @@ interface Claimed {
   readonly more: boolean;
 }
 
-const EXPIRED_ROWS_PER_SWEEP = 1000;
 const NOTHING: Claimed = { claimed: 0, more: false };
 
 /**
- * One pass over everything that time drives (6.2): expired leases, silent tasks, memory that ran out, due instances,
- * schedules. One look says which of them there are, and with it goes what the process has to say; only those are asked
+ * One pass over everything that time drives (6.2): expired leases, silent tasks, due instances, schedules, memory that ran
+ * out. One look says which of them there are, and with it goes what the process has to say; only those are asked
  * for, so an idle pass is one statement. Bounded, idempotent, safe beside other sweeps ([SWEEP-1]). Never rejects.
  *
  * @param seen The look, when the caller has it already.
@@ -62,7 +62,7 @@ export async function sweep(
   const kinds = kindsOfWork(look, settings.silentTaskMs);
   const { remainingTimeMs } = deps.limits;
   const hasTime = (): boolean => remainingTimeMs === null || remainingTimeMs() > RESERVE_MS;
-  const attempts = createAttempts(deps.log, () => look !== null || hasTime());
+  const attempts = createAttempts(deps.log, hasTime, look !== null);
   const { attempt } = attempts;
   const { store } = deps;
   const taken = kinds.leases
@@ -73,14 +73,14 @@ export async function sweep(
         store.releaseSilentTasks(settings.silentTaskMs, settings.batchSize),
       )
     : 0;
-  if (kinds.expired)
-    await attempt('remove what has expired', () => store.removeExpired(EXPIRED_ROWS_PER_SWEEP));
   // A take-over and a silent worker make instances due that were not when the look was taken.
   const due =
     kinds.due || kinds.leases || kinds.tasks
       ? await attempt('claim what is due', () => claimDue(deps, runner, settings))
       : NOTHING;
   if (kinds.schedules) await attempt('fire schedules', () => fireAll(deps));
+  // Last, as it may be much and nobody waits for it.
+  if (kinds.expired) await attempt('remove what has expired', () => removeExpired(store, hasTime));
   const result = {
     claimed: due?.claimed ?? 0,
     takenOver: taken?.claimed ?? 0,

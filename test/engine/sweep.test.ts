@@ -160,7 +160,7 @@ describe('a sweep', () => {
       const calls = await asked(() => expect(sweep()).rejects.toThrow(StoreUnavailable));
       expect(calls).toEqual([
         ...['lookForWork', 'announceHandlers', 'heartbeatNode'],
-        ...['claimExpired', 'releaseSilentTasks', 'removeExpired', 'claimDue', 'dueSchedules'],
+        ...['claimExpired', 'releaseSilentTasks', 'claimDue', 'dueSchedules', 'removeExpired'],
         ...['listUpcoming', 'claimWebhooks'],
       ]);
     },
@@ -188,6 +188,36 @@ describe('a sweep', () => {
     expect(await world.view(id)).toMatchObject({ state: 'completed' });
   });
 
+  it('begins nothing more when the database goes away after its look, and its time is nearly gone', async () => {
+    for (const [, , arrange] of KINDS) await arrange();
+    let leftMs = LIMIT_MS;
+    world.faults = {
+      decide: ({ operation }) => {
+        if (operation === 'lookForWork') return null;
+        leftMs -= 30_000;
+        return { kind: 'fail-before' };
+      },
+      onCrash: () => undefined,
+    };
+    const calls = await asked(async () => {
+      const { problem } = await world.answered(
+        runSweep(engine, () => leftMs),
+        LIMIT_MS,
+      );
+      expect(problem).toBeInstanceOf(StoreUnavailable);
+    });
+    expect(calls).toEqual(['lookForWork', 'claimExpired', 'releaseSilentTasks']);
+  });
+
+  it('leaves to the next one what there is no time for, which is no failure', async () => {
+    for (const [, operation, arrange] of KINDS) if (operation === 'listUpcoming') await arrange();
+    sent = [];
+    world.faults = outage(['lookForWork'], { kind: 'slow-after', forMs: LIMIT_MS - 4_000 });
+    await sweep();
+    expect(sent).toEqual([]);
+    expect(world.processes[0]?.logged.join()).toContain('the next one does');
+  });
+
   it('hints at all that fall due before the next sweep, however many', async () => {
     const sequenceId = await world.publish([step('a', 'quick')]);
     const nextFireAt = world.time.now + 3_600_000;
@@ -197,6 +227,10 @@ describe('a sweep', () => {
     await sweep();
     expect(new Set(sent)).toEqual(new Set(instances.map(({ id }) => id)));
     expect(sent).toHaveLength(2_001);
+    sent = [];
+    world.faults = outage(['listUpcoming'], { kind: 'slow-after', forMs: 2_000 });
+    await sweep(6_000);
+    expect(sent).toHaveLength(1_000);
   });
 
   it('tells how long the oldest instance had been due before it claimed any', async () => {
