@@ -10,7 +10,7 @@ import { publishOnce } from './publish.ts';
 
 /** Of one isolate, which has 128 MB. */
 const MAX_STREAMS = 32;
-/** A stream lasts a minute and makes up to five requests to the database at a look; an invocation may make 10,000 on the paid plan. */
+/** A stream lasts a minute and makes up to six requests to the database at a look; an invocation may make 10,000 on the paid plan. */
 const STREAM_LOOK_MS = 1_000;
 
 /** The platform bounds an isolate: 128 MB for all that it holds. */

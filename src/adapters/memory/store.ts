@@ -93,10 +93,11 @@ function createStoreOver(run: Run): Store {
     listTimeline: (tenantId, id, page) => run((tx) => listTimeline(tx, tenantId, id, page)),
     listChanges: (query) => run((tx) => listChanges(tx, query)),
     ...idempotencyPart(run, () => store),
-    withinBytes(maxBytes) {
-      const { getBlob, getOutput } = store;
-      return { ...createStoreOver(boundedRun(run, maxBytes)), getBlob, getOutput };
-    },
+    withinBytes: (maxBytes) => ({
+      ...createStoreOver(boundedRun(run, maxBytes)),
+      getBlob: (key, artifactId, most) => store.getBlob(key, artifactId, most),
+      getOutput: (tenantId, id, rowId) => store.getOutput(tenantId, id, rowId),
+    }),
     close: () => Promise.resolve(),
   };
   return store;

@@ -27,7 +27,7 @@ export function boundedDriver(driver: SqlDriver, maxBytes: number): SqlDriver {
  * first one that is too much; nothing is sent before, since the last column wants to know how many rows there are. OFFSET 0
  * keeps what a row is made of from being made once more for the count.
  */
-export function boundedText(text: string, maxBytes: number): string {
+function boundedText(text: string, maxBytes: number): string {
   return `SELECT counted.*, count(*) OVER () FROM (
   SELECT r.*, stepwell.within_bytes(sum(octet_length(row_to_json(r)::text)) OVER (ROWS UNBOUNDED PRECEDING), ${maxBytes})
   FROM (SELECT asked.* FROM (${text}

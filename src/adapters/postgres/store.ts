@@ -73,9 +73,13 @@ export function createPostgresStore(driver: SqlDriver): Store {
 
 /** Single values come as they do without a bound. */
 function createBoundedStore(driver: SqlDriver, maxBytes: number): Store {
-  const { getBlob } = createBlobStore(driver);
-  const { getOutput } = createReadStore(driver);
-  return { ...createPostgresStore(boundedDriver(driver, maxBytes)), getBlob, getOutput };
+  const blobs = createBlobStore(driver);
+  const reads = createReadStore(driver);
+  return {
+    ...createPostgresStore(boundedDriver(driver, maxBytes)),
+    getBlob: (key, artifactId, most) => blobs.getBlob(key, artifactId, most),
+    getOutput: (tenantId, id, rowId) => reads.getOutput(tenantId, id, rowId),
+  };
 }
 
 /**
