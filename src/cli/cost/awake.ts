@@ -30,16 +30,10 @@ export function scheduledSweeps({ mode }: Workload): number {
  */
 export function wakesOf(workload: Workload, work: Work): number {
   if (workload.mode === 'steady') return 0;
-  // On Cloudflare the safety sweep keeps a guard itself.
-  const idle = workload.host === 'cloudflare' ? SAFETY_SWEEPS : 0;
-  return Math.min(MINUTES, idle + wakesOfVisits(workload, work));
-}
-
-function wakesOfVisits(workload: Workload, work: Work): number {
   if (work.visits === 0) return 0;
   const minutes = activeHours(workload, work) * 60;
   // All at once: the minutes of the work, the last guard, and for each wait its end and another guard.
-  if (workload.arrival === 'heap') return Math.floor(minutes) + 1 + 2 * workload.waits;
+  if (workload.arrival === 'heap') return Math.min(MINUTES, Math.floor(minutes) + 1 + 2 * workload.waits);
   const kept = work.visits * (1 + visitHours(work) * 60) + workload.runs * workload.waits;
   return minutes * (1 - Math.exp(-kept / minutes));
 }
@@ -51,10 +45,7 @@ function wakesOfVisits(workload: Workload, work: Work): number {
  */
 export function awakeOf(workload: Workload, work: Work): Awake {
   const sleepHours = workload.sleepMinutes / 60;
-  const ofSweeps = Math.min(
-    1,
-    (scheduledSweeps(workload) * (sleepHours + guardPause(workload, 'sweep'))) / HOURS,
-  );
+  const ofSweeps = Math.min(1, (scheduledSweeps(workload) * sleepHours) / HOURS);
   const ofReads = 1 - Math.exp((-workload.reads * sleepHours) / HOURS);
   const visited = Math.min(HOURS, hoursOfVisits(workload, work));
   const silent = (1 - visited / HOURS) * (1 - ofSweeps) * (1 - ofReads);
@@ -64,7 +55,7 @@ export function awakeOf(workload: Workload, work: Work): Awake {
 
 function hoursOfVisits(workload: Workload, work: Work): number {
   if (work.visits === 0) return 0;
-  const lasts = visitHours(work) + guardPause(workload, 'visit') + workload.sleepMinutes / 60;
+  const lasts = visitHours(work) + guardPause(workload) + workload.sleepMinutes / 60;
   switch (workload.arrival) {
     case 'heap':
       return heapHours(workload, work) + (1 + workload.waits) * (lasts - visitHours(work));
@@ -90,11 +81,8 @@ function hoursOfDay({ visits, lasts, hours }: Record<'visits' | 'lasts' | 'hours
 }
 
 /** Between the end of a visit and its guard's wake, as far as the database stays awake for it. */
-function guardPause(
-  { mode, host, invocationSeconds, sleepMinutes }: Workload,
-  of: 'visit' | 'sweep',
-): number {
-  if (mode === 'steady' || (of === 'sweep' && host === 'aws')) return 0;
+function guardPause({ mode, host, invocationSeconds, sleepMinutes }: Workload): number {
+  if (mode === 'steady') return 0;
   const minutes = invocationSeconds / 60 + GUARD_BEYOND_MINUTES + (host === 'aws' ? ROUNDED_UP_MINUTES : 0);
   return Math.min(minutes, sleepMinutes) / 60;
 }
