@@ -8,6 +8,9 @@ import {
 } from '../../src/adapters/postgres/connection/address.ts';
 import { notConnected } from '../../src/adapters/postgres/connection/not-connected.ts';
 import { pgSettingsOf } from '../../src/adapters/postgres/connection/pg-settings.ts';
+import { createSqlDriver } from '../../src/adapters/postgres/driver.ts';
+import { createPgDriver } from '../../src/adapters/postgres/drivers/pg.ts';
+import { SqlError } from '../../src/adapters/postgres/sql-error.ts';
 import { tlsOf } from '../../src/adapters/postgres/connection/tls.ts';
 
 const read = (text: string): URL => {
@@ -131,8 +134,37 @@ describe('a failed attempt to connect', () => {
     expect(error.cause).toBeUndefined();
   });
 
+  it('is told without a password that stands among the parameters', () => {
+    const text = 'postgres://u@h/db?sslmode=disable&password=ab%25cd';
+    const secrets = secretsOf(read(text));
+    expect(failed('X', `cannot use ${text}, that is ab%cd`, secrets).message).toContain(
+      'use postgres://u@h/db?sslmode=disable&password=***, that is ***',
+    );
+    expect(createPgDriver({ connectionString: text }).roundTripCount()).toBe(0);
+  });
+
+  it('for want of one that is free is told so', () => {
+    const error = notConnected(new Error('timeout exceeded when trying to connect'), []);
+    expect(error).toMatchObject({ isPassing: true, unknown: false, code: null });
+    expect(error.message).toMatch(/STEPWELL_DATABASE_MAX_CONNECTIONS/);
+  });
+
   it('whose error says nothing is told by its code', () => {
     const error = Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' });
     expect(notConnected(error, []).message).toMatch(/reached: ECONNREFUSED; check/);
+  });
+});
+
+describe('the way to a database', () => {
+  it('counts the round trip that asks for the version of an older schema', async () => {
+    const unknownName = new SqlError('no such function', { code: '42883', constraint: null, cause: null });
+    let sent = 0;
+    const driver = createSqlDriver({
+      send: () => ((sent += 1) === 1 ? Promise.reject(unknownName) : Promise.resolve([[[1]]])),
+      openSession: () => Promise.reject(unknownName),
+      close: () => Promise.resolve(),
+    });
+    await expect(driver.query('SELECT 1', [])).rejects.toThrow(/stepwell migrate/);
+    expect(driver.roundTripCount()).toBe(2);
   });
 });

@@ -94,7 +94,7 @@ export function createSqlDriver(transport: SqlTransport, options?: SqlDriverOpti
       } catch (error) {
         if (attempt < TRIES_MAX && wasUndone(error)) continue;
         if (attempt === 1 && wasLost(error) && statements.every(onlyReads)) continue;
-        throw statements.at(-1)?.text === PING ? error : await misfitOf(error, () => readVersion(transport));
+        throw statements.at(-1)?.text === PING ? error : await misfitOf(error, () => readVersion(sendOnce));
       }
     }
   };
@@ -118,8 +118,8 @@ export function createSqlDriver(transport: SqlTransport, options?: SqlDriverOpti
   };
 }
 
-async function readVersion(transport: SqlTransport): Promise<number> {
-  const answers = await transport.send([{ text: PING_VERSION, params: [], prepared: false }]);
+async function readVersion(send: SqlTransport['send']): Promise<number> {
+  const answers = await send([{ text: PING_VERSION, params: [], prepared: false }]);
   return Number(answers[0]?.[0]?.[0]);
 }
 

@@ -72,8 +72,9 @@ const SECRET_LENGTH_MIN = 4;
 
 /** The forms in which the password may turn up in a text of somebody else. */
 export function secretsOf(url: URL): readonly string[] {
-  const given = [url.password, url.searchParams.get('password') ?? ''];
-  return [...new Set(given.flatMap((secret) => [secret, decodeURIComponent(secret)]))].filter(
-    (secret) => secret.length >= SECRET_LENGTH_MIN,
-  );
+  // Parameters come decoded; as they stand in the address only their own text tells.
+  const asParameter = /[?&]password=([^&#]*)/.exec(url.search)?.[1] ?? '';
+  const ofUser = [url.password, decodeURIComponent(url.password)];
+  const forms = [...ofUser, asParameter, url.searchParams.get('password') ?? ''];
+  return [...new Set(forms)].filter((secret) => secret.length >= SECRET_LENGTH_MIN);
 }

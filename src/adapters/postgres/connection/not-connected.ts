@@ -32,6 +32,11 @@ const REACH = passing(
   'check host and port in STEPWELL_DATABASE_URL, that the server runs, and that a firewall lets it be reached',
 );
 
+const BUSY = passing(
+  'all connections of this process are busy; a larger STEPWELL_DATABASE_MAX_CONNECTIONS, fewer turns at once or a quicker ' +
+    'database help',
+);
+
 const REASONS: Readonly<Record<string, Reason>> = {
   ECONNREFUSED: passing('check host and port in STEPWELL_DATABASE_URL, and that the server runs'),
   ECONNRESET: REACH,
@@ -87,6 +92,8 @@ function toldBy(error: unknown): string | null {
 function reasonOf(code: string | null, told: string): Reason | null {
   if (code !== null && Object.hasOwn(REASONS, code)) return REASONS[code] ?? null;
   if (told.includes('does not support SSL')) return NO_TLS;
+  // The words of the pool when nobody has given a connection back.
+  if (told === 'timeout exceeded when trying to connect') return BUSY;
   if (/connection timeout|Connection terminated/.test(told)) return REACH;
   // A pooler that has no connection to its database tells nothing but this.
   return code?.startsWith('08') === true && !told.includes('startup parameter') ? REACH : null;
