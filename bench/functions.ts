@@ -12,14 +12,18 @@ export interface FunctionFigures {
   readonly idle: IdleHour;
 }
 
-/** The functions of a deployment over the driver of Neon and a stand-in before this PostgreSQL, which adds latency. */
+/**
+ * The functions of a deployment over the driver of Neon and a stand-in before this PostgreSQL, which adds latency.
+ *
+ * @param runs Of each latency; 0: only what an idle deployment asks is counted.
+ */
 export async function functionFigures(databaseUrl: string, runs: number): Promise<FunctionFigures> {
   const owner = createPgDriver({ connectionString: databaseUrl, poolSize: 1 });
   await migrate(owner);
   await owner.close();
   const neon = await startNeonLocal();
   try {
-    const latency = await functionLatency({ databaseUrl, neon, runs, steps: STEPS });
+    const latency = runs === 0 ? [] : await functionLatency({ databaseUrl, neon, runs, steps: STEPS });
     return { latency, idle: await idleHour(databaseUrl, neon) };
   } finally {
     await neon.close();
@@ -28,24 +32,32 @@ export async function functionFigures(databaseUrl: string, runs: number): Promis
 
 /** Tables as they stand in README.md. */
 export function showFunctionFigures({ latency, idle }: FunctionFigures): string {
+  return `${latency.length === 0 ? '' : latencyTable(latency)}${idleTable(idle)}`;
+}
+
+function latencyTable(latency: FunctionFigures['latency']): string {
   const rows = latency.map(
     ({ mode, addedLatencyMs, roundTripsPerStep, invocationsPerStep, stepMs }) =>
       `| ${mode} | ${addedLatencyMs} ms | ${invocationsPerStep.toFixed(2)} | ${roundTripsPerStep.toFixed(2)} | ${showSpread(spreadOf(stepMs), 1)} |`,
   );
-  const asked = ({ statements, requests }: Asked): string => `${statements} | ${requests}`;
-  const { economyUntilRest } = idle;
   return `
 An instance of ${STEPS} effectful steps over Neon's HTTP driver; medians [min-max] of ${latency[0]?.stepMs.length ?? 0} runs
 
 | turns | added latency | invocations per step | round trips per step | ms per step |
 |---|---|---|---|---|
 ${rows.join('\n')}
+`;
+}
 
+function idleTable(idle: IdleHour): string {
+  const asked = ({ statements, requests }: Asked): string => `${statements} | ${requests}`;
+  const { economyUntilRest } = idle;
+  return `
 | an idle deployment | statements | requests |
 |---|---|---|
 | steady mode, an hour (60 sweeps) | ${asked(idle.steady)} |
 | economy mode, an hour | ${asked(idle.economy)} |
 | economy mode, after the last run until it rests (wakes: ${economyUntilRest.wakes}) | ${asked(economyUntilRest)} |
-| economy mode, the safety sweep every six hours | ${asked(idle.safetySweep)} |
+| economy mode, a safety sweep and the hour after it (wakes: ${idle.safetySweep.wakes}) | ${asked(idle.safetySweep)} |
 `;
 }

@@ -16,8 +16,8 @@ export interface IdleHour {
   readonly economy: Asked;
   /** What is asked, in how many wakes, between the end of the last run and that hour. */
   readonly economyUntilRest: Asked & { readonly wakes: number };
-  /** One of the sweeps every six hours that look whether a wake was lost. */
-  readonly safetySweep: Asked;
+  /** One of the sweeps every six hours that look whether a wake was lost, with the wakes of the hour after it. */
+  readonly safetySweep: Asked & { readonly wakes: number };
 }
 
 const HOUR_MS = 3_600_000;
@@ -82,8 +82,12 @@ async function economyHour(databaseUrl: string, neon: NeonLocal): Promise<Omit<I
     const economy = await count(neon, async () => {
       await passTime(time.now() + HOUR_MS);
     });
-    const safetySweep = await count(neon, () => host.sweep());
-    return { economy, economyUntilRest: { ...settling, wakes: carriedOut }, safetySweep };
+    const economyUntilRest = { ...settling, wakes: carriedOut };
+    const sweep = await count(neon, async () => {
+      await host.sweep();
+      carriedOut = await passTime(time.now() + HOUR_MS);
+    });
+    return { economy, economyUntilRest, safetySweep: { ...sweep, wakes: carriedOut } };
   } finally {
     await host.close();
   }

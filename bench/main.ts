@@ -14,11 +14,14 @@ import { engineStepsPerSecond } from './throughput.ts';
  *
  *     npm run bench -- --quick [--database <url>] [--json]
  *     npm run bench -- --functions [--quick] [--database <url>] [--json]
+ *     npm run bench -- --idle [--database <url>] [--json]
  */
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     functions: { type: 'boolean', default: false },
+    /** Counts only what an idle deployment asks, which takes no quiet machine. */
+    idle: { type: 'boolean', default: false },
     database: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
@@ -35,14 +38,15 @@ const server =
     : { url: values.database, stop: () => Promise.resolve() };
 
 try {
-  if (values.functions) await measureFunctions();
+  if (values.idle) await measureFunctions(0);
+  else if (values.functions) await measureFunctions(values.quick ? 5 : 20);
   else await measureServer();
 } finally {
   await server.stop();
 }
 
-async function measureFunctions(): Promise<void> {
-  const figures = await functionFigures(server.url, values.quick ? 5 : 20);
+async function measureFunctions(runs: number): Promise<void> {
+  const figures = await functionFigures(server.url, runs);
   console.log(values.json ? JSON.stringify(figures) : showFunctionFigures(figures));
 }
 
