@@ -100,6 +100,7 @@ function apiSettings(settings: HostSettings): OwnSettings {
     maxWebhookBodyBytes: settings.STEPWELL_MAX_WEBHOOK_BODY_BYTES,
     localCallersOnly: false,
     webhookRatePerSec: settings.STEPWELL_WEBHOOK_RATE_PER_SEC,
+    trustedProxies: settings.STEPWELL_TRUSTED_PROXIES,
     // Clients resume (RULINGS B17).
     streamMaxMs: 60_000,
     envLabel: settings.STEPWELL_ENV_LABEL ?? null,

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { EXPECTED_ADDRESS, isAddress } from '../src/adapters/postgres/connection/address.ts';
 import { isSealKey } from '../src/adapters/seal.ts';
+import { isNetwork } from '../src/core/network/trusted-proxies.ts';
 import { TenantPlans } from '../src/core/plans.ts';
 
 const number = (least: number, most: number) => z.coerce.number().int().min(least).max(most);
@@ -38,6 +39,10 @@ const HostEnvironment = z.object({
   STEPWELL_MAX_BODY_BYTES: number(1024, 2 ** 30).default(10 * 2 ** 20),
   STEPWELL_MAX_WEBHOOK_BODY_BYTES: number(1024, 2 ** 30).default(2 ** 20),
   STEPWELL_WEBHOOK_RATE_PER_SEC: number(1, 1_000_000).default(300),
+  STEPWELL_TRUSTED_PROXIES: words.refine(
+    (entries) => entries.every(isNetwork),
+    'expected addresses and networks',
+  ),
   STEPWELL_LEASE_MS: number(1000, 86_400_000).optional(),
   STEPWELL_MAX_CONCURRENT_STEPS: number(1, 100_000).default(128),
   STEPWELL_MAX_INSTANCES_PER_TENANT: number(0, 1000).default(0),

@@ -2,6 +2,7 @@ import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { API_PREFIX, markAlias } from './alias.ts';
 import { createKeyRing } from '../engine/api-keys/key-ring.ts';
+import { createPeerFinder } from '../core/network/trusted-proxies.ts';
 import { createCallRate } from '../engine/call-rate.ts';
 import { readBytes } from './answer-limit.ts';
 import type { ApiContext, ApiDeps } from './api-deps.ts';
@@ -36,6 +37,7 @@ export function createApiApp(deps: ApiDeps, table: RouteTable): Hono<ApiEnv> {
   if (deps.settings.maxConcurrentRequests > 0) app.use(concurrencyCap(deps.settings.maxConcurrentRequests));
   const context: ApiContext = {
     ...deps,
+    peerBehind: createPeerFinder(deps.settings.trustedProxies ?? []),
     webhookRate: createCallRate(deps.clock, deps.settings.webhookRatePerSec),
     streams: new Set(),
     keyRing: createKeyRing(deps.store, deps.clock),
@@ -50,7 +52,7 @@ export function createApiApp(deps: ApiDeps, table: RouteTable): Hono<ApiEnv> {
   };
   for (const path of inOrder(table.paths)) mount(app, context, path);
   app.notFound(async ({ req, env, get }) => {
-    const refusal = await refuseStranger(context, req.raw, req.path, context.peerOf(env));
+    const refusal = await refuseStranger(context, req.raw, req.path, callerAddress(context, req.raw, env));
     return errorAnswer(refusal ?? { kind: 'not_found', message: `path ${req.path}` }, get('requestId'));
   });
   app.onError((error, context) => {
@@ -74,7 +76,12 @@ function mount(app: Hono<ApiEnv>, deps: ApiContext, { path, isRoot, load }: Rout
       const isPublic = routes.some(({ access }) => access === 'public');
       const refusal = isPublic
         ? null
-        : await refuseStranger(deps, context.req.raw, path, deps.peerOf(context.env));
+        : await refuseStranger(
+            deps,
+            context.req.raw,
+            path,
+            callerAddress(deps, context.req.raw, context.env),
+          );
       return refusal === null
         ? wrongMethod(routes, method, path, requestId)
         : errorAnswer(refusal, requestId);
@@ -83,7 +90,7 @@ function mount(app: Hono<ApiEnv>, deps: ApiContext, { path, isRoot, load }: Rout
       request: context.req.raw,
       url: new URL(context.req.url),
       params: context.req.param(),
-      peer: deps.peerOf(context.env),
+      peer: callerAddress(deps, context.req.raw, context.env),
       requestId,
     });
   };
@@ -98,6 +105,10 @@ function mount(app: Hono<ApiEnv>, deps: ApiContext, { path, isRoot, load }: Rout
     markAlias(response, new URL(context.req.url));
     return response;
   });
+}
+
+function callerAddress({ peerOf, peerBehind }: ApiContext, { headers }: Request, hostEnv: unknown): string {
+  return peerBehind(peerOf(hostEnv), headers.get('x-forwarded-for'));
 }
 
 function withCallParts(deps: ApiContext, hostEnv: unknown): ApiContext {

@@ -38,6 +38,8 @@ export type CallParts = Pick<ApiDeps, 'runner' | 'definitions' | 'hints' | 'outb
 
 /** What routes get: the parts from outside, and what one API keeps for itself. */
 export interface ApiContext extends ApiDeps {
+  /** Who has asked, where the host's peer may be a trusted proxy. */
+  readonly peerBehind: (peer: string, forwardedFor: string | null) => string;
   /** Public webhooks by peer and slug. */
   readonly webhookRate: CallRate;
   /** Event streams that are open in this process. */
@@ -70,6 +72,8 @@ export interface ApiSettings {
   readonly maxBodyBytes: number;
   readonly maxWebhookBodyBytes: number;
   readonly webhookRatePerSec: number;
+  /** Addresses and networks of proxies, whose `x-forwarded-for` is believed; absent: nobody's is. */
+  readonly trustedProxies?: readonly string[];
   /** Event streams open at once. */
   readonly maxStreams: number;
   /** Ends an event stream after this time, so that its client comes back (RULINGS B17); null: never. */

@@ -68,6 +68,7 @@ export function apiSettings(settings: Settings, defaultTenantId: string | null):
     maxBodyBytes: settings.maxBodyBytes,
     maxWebhookBodyBytes: settings.maxWebhookBodyBytes,
     webhookRatePerSec: settings.webhookRatePerSec,
+    trustedProxies: settings.trustedProxies,
     maxStreams: settings.maxStreams,
     streamMaxMs: null,
     localCallersOnly: settings.apiKey === undefined && LOOPBACK.has(settings.httpAddr.host),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isSealKey } from '../adapters/seal.ts';
+import { isNetwork } from '../core/network/trusted-proxies.ts';
 import { TenantPlans } from '../core/plans.ts';
 import {
   databaseUrl,
@@ -67,6 +68,11 @@ export const settingsSchema = z.object({
   webhookRatePerSec: wholeNumber(1, 1_000_000)
     .default(300)
     .describe('Public webhook calls per second of one peer to one trigger, counted by each process.'),
+  trustedProxies: textList('a comma list of addresses and networks such as 10.0.0.0/8', isNetwork)
+    .default([])
+    .describe(
+      'Proxies whose `x-forwarded-for` tells who calls: addresses and networks. Empty: none is believed.',
+    ),
   maxStreams: wholeNumber(0, 1_000_000)
     .default(256)
     .describe('Event streams open at once; more are refused.'),

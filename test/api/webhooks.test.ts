@@ -218,6 +218,17 @@ describe('a public webhook', () => {
     expect((await deliver('{}', {}, 'busy')).status).toBe(404);
   });
 
+  it('counts by whom a trusted proxy names, and by the proxy where none is trusted', async () => {
+    const statuses = async (trustedProxies: readonly string[]) => {
+      api = createFixture({ webhookRatePerSec: 1, trustedProxies });
+      const from = (address: string) => deliver('{}', { 'x-forwarded-for': address }, 'busy');
+      const answers = [await from('192.0.2.1'), await from('192.0.2.2'), await from('1.1.1.1, 192.0.2.2')];
+      return answers.map(({ status }) => status);
+    };
+    expect(await statuses([])).toEqual([404, 429, 429]);
+    expect(await statuses(['192.0.2.7/32'])).toEqual([404, 404, 429]);
+  });
+
   it('needs neither key nor tenant, and checks the start like any other', async () => {
     api = createFixture({ apiKey: 'k' });
     const headers = { 'x-api-key': 'k' };

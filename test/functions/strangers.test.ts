@@ -147,6 +147,25 @@ describe.each([
   });
 });
 
+it('a function counts callers by whom its trusted proxy names, else by the proxy', async () => {
+  const statuses = async (trusted: object) => {
+    const counted = { ...environment, STEPWELL_WEBHOOK_RATE_PER_SEC: '1', ...trusted };
+    const handle = createApiHandler(createAwsHost({ environment: counted, writeLog: () => undefined }));
+    const answers: number[] = [];
+    for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.2']) {
+      const event = httpEvent('POST', '/webhooks/nobody-counts', TENANT, {});
+      Object.assign(event.headers ?? {}, { 'x-forwarded-for': address });
+      answers.push((await handle(event, lambdaContext())).statusCode);
+    }
+    return answers;
+  };
+  expect(await statuses({})).toEqual([404, 429, 429]);
+  expect(await statuses({ STEPWELL_TRUSTED_PROXIES: '203.0.113.0/24' })).toEqual([404, 404, 429]);
+  await expect(statuses({ STEPWELL_TRUSTED_PROXIES: 'cdn.example.com' })).rejects.toThrow(
+    'STEPWELL_TRUSTED_PROXIES',
+  );
+});
+
 it('a process that is only asked whether it is ready knows that its deployment was told to drain', async () => {
   const handle = () => createApiHandler(createAwsHost({ environment, writeLog: () => undefined }));
   const ask = async (process: ReturnType<typeof handle>, method: string, path: string) => {
