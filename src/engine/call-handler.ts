@@ -1,3 +1,4 @@
+import type { KvChange } from '../core/run/advance.ts';
 import type { Dispatch } from '../core/run/draft.ts';
 import type { Failure } from '../core/failure.ts';
 import { stubOf } from '../core/run/leaf/stub.ts';
@@ -5,11 +6,10 @@ import type { StepOutcome } from '../ports/step-handler.ts';
 import { GivenCall } from './given-call.ts';
 import type { CallOutcome, HandlerCall } from './handler-call.ts';
 import { mayUseCredentials } from './may-use-credentials.ts';
-import { type StepWrites, writesOf } from './step-writes.ts';
+import { writesOf } from './step-writes.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
-/** What a result without writes adds to its outcome. */
-const NO_WRITES: StepWrites = { writes: [] };
+const NO_WRITES: readonly KvChange[] = [];
 
 /**
  * Calls a handler once. It is over at the step's timeout whatever the handler does: its signal fires and a later answer
@@ -33,8 +33,10 @@ async function callResolved(deps: TurnDeps, call: HandlerCall): Promise<CallOutc
       ? runWithin(deps, call, limitMs)
       : run(deps, call, limitMs));
     if (!outcome.ok) return outcome;
-    const writes = outcome.writes === undefined ? NO_WRITES : await writesOf(outcome, call.dispatch);
-    return { ok: true, output: outcome.output, ...writes, ...(isStubbed(call) ? { stub: true } : {}) };
+    const { output, writes } = outcome;
+    if (writes === undefined && !isStubbed(call)) return { ok: true, output, writes: NO_WRITES };
+    const written = await writesOf(outcome, call.dispatch);
+    return { ok: true, output, ...written, ...(isStubbed(call) ? { stub: true } : {}) };
   } catch (error) {
     return { ok: false, failure: thrown(error) };
   }

@@ -95,7 +95,7 @@ type Count = (name: CountedByCommits, by?: number) => void;
 
 function countCommit(count: Count, { rows, journal, stepsDelta, settle }: TurnCommit): void {
   count('orch8_steps_executed_total', stepsDelta);
-  count('orch8_signals_delivered_total', journal.filter(({ kind }) => kind === 'signal').length);
+  for (const { kind } of journal) if (kind === 'signal') count('orch8_signals_delivered_total');
   for (const { kind } of rows) {
     if (kind === 'retry' || kind === 'error') count('orch8_steps_failed_total');
     if (kind === 'retry') count('orch8_steps_retried_total');

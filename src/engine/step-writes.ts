@@ -3,7 +3,7 @@ import type { Dispatch } from '../core/run/draft.ts';
 import type { Outside } from '../core/run/outside.ts';
 import type { StepOutcome, StepWrite } from '../ports/step-handler.ts';
 
-export interface StepWrites {
+interface StepWrites {
   readonly writes: readonly KvChange[];
   readonly outside?: Partial<Outside>;
   readonly injects?: Injected;

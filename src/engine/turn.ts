@@ -14,7 +14,7 @@ import { readAgain } from './read-again.ts';
 import { TurnCalls } from './turn-calls.ts';
 import { TurnBudget } from './turn-budget.ts';
 import { TurnClock } from './turn-clock.ts';
-import { type Sent, TurnCommits } from './turn-commits.ts';
+import { TurnCommits } from './turn-commits.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { draftOf, giveUpAfterRecoveries } from './turn-draft.ts';
 import type { CallContext } from './turn-effects.ts';
@@ -172,15 +172,15 @@ export class Turn {
     if (pure.length > 0 && this.budget.mayStart()) return this.runPure(draft, pure);
     if (pure.length > 0) draft.runnableLeft = true;
     const ready = pure.length === 0 ? draft.ready : draft.ready.filter((dispatch) => !dispatch.pure);
-    if (ready.length > 0 || draft.intents.asks) return this.startReady(draft, ready);
+    if (ready.length > 0 || draft.intents.asks) return await this.startReady(draft, ready);
     if (this.calls.noticesAreDue(draft) && draft.hasChanges) return this.commit(draft, null);
     this.calls.startNotices(draft, this.lease);
-    if (this.calls.size > 0) return this.waitDurably(draft, nextWake(draft));
+    if (this.calls.size > 0) return await this.waitDurably(draft, nextWake(draft));
     if (draft.runnableLeft && this.budget.mayStart()) return this.waitDurably(draft, null);
     const wake = earliestWake(draft);
     const inPlace = this.budget.mayStart() && waitsInPlace(this.deps, draft, wake);
     if (inPlace) return this.waitDurably(draft, wake);
-    return this.finish(draft);
+    return await this.finish(draft);
   }
 
   /** Answers what has to be read before the run can go on; null: nothing. */
@@ -214,7 +214,7 @@ export class Turn {
     if (!steps.take(ready.length)) return 'again';
     let called: readonly Dispatch[] = [];
     try {
-      const granted = await this.grant(draft, ready);
+      const granted = this.claimIsIntent(draft, ready) ? 'granted' : await this.commits.send(draft, null);
       if (granted !== 'granted') return granted === 'withheld' ? 'again' : granted;
       const allowed = callable(draft, ready);
       if (allowed.length > 0 && this.budget.mayStart()) called = allowed;
@@ -231,16 +231,12 @@ export class Turn {
     return 'again';
   }
 
-  private async grant(draft: Draft, ready: readonly Dispatch[]): Promise<Sent> {
-    const claimIsIntent =
-      this.commits.count === 0 &&
-      !this.claim.takenOver &&
-      !draft.hasChanges &&
-      !draft.intents.asks &&
-      !ready.some((dispatch) => dispatch.intentFirst);
-    if (!claimIsIntent) return this.commits.send(draft, null);
+  /** True where no commit is due before the first calls: the leaves count as dispatched. */
+  private claimIsIntent(draft: Draft, ready: readonly Dispatch[]): boolean {
+    if (this.commits.count > 0 || this.claim.takenOver || draft.hasChanges) return false;
+    if (draft.intents.asks || ready.some((dispatch) => dispatch.intentFirst)) return false;
     draft.grantByClaim();
-    return 'granted';
+    return true;
   }
 
   private with(draft: Draft): CallContext {

@@ -88,7 +88,10 @@ export abstract class DraftRecords {
 
   addRow(row: Omit<NewRow, 'id'>): string {
     const id = this.env.newId();
-    this.pending.rows.push({ ...row, id, bytes: jsonBytes(row.output) });
+    const { blockId, iteration, kind, attempt, output, startedAt, runNo } = row;
+    const bytes = jsonBytes(output);
+    const added: NewRow = { id, blockId, iteration, kind, attempt, output, bytes, startedAt };
+    this.pending.rows.push(runNo === undefined ? added : { ...added, runNo });
     if (isTrace(row.kind)) this.traceCount += 1;
     this.learn(row);
     return id;

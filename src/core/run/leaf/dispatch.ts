@@ -138,7 +138,7 @@ function execute(
       return createWorkerTask(draft, place, block, leaf, params);
     case 'pure':
     case 'effect':
-      requestCall(draft, place, block, leaf, { ...call, pure: !call.occupies });
+      requestCall(draft, place, block, leaf, call);
       return 'open';
   }
 }
@@ -192,7 +192,7 @@ function requestCall(
   call: {
     readonly params: Json;
     readonly handler: string;
-    readonly pure: boolean;
+    readonly occupies: boolean;
     readonly timeoutMs: number | null;
     readonly takes: Takes | null;
     readonly scope: Scope;
@@ -210,7 +210,7 @@ function requestCall(
     redeliveries: leaf.dispatchedAt === null ? leaf.redeliveries : leaf.redeliveries + 1,
   };
   const running = call.takes === null ? begun : { ...begun, ...takenWith(leaf, call.takes) };
-  if (!call.pure) {
+  if (call.occupies) {
     draft.room -= 1;
     draft.intend(frame, running, call.takes === null ? null : { before: leaf, takes: call.takes });
   }
@@ -223,7 +223,7 @@ function requestCall(
     params: call.params,
     attempt: leaf.attempt,
     redelivery: again,
-    pure: call.pure,
+    pure: !call.occupies,
     timeoutMs: boundByDeadline(draft, leaf, call.timeoutMs),
     shielded: isProtected(place, block),
     context: contextLater(draft, call.scope, block, leaf),
