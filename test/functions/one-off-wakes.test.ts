@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { step } from '../engine/support/blocks.ts';
 import { broken, faultAt, outage } from '../engine/support/fault-plans.ts';
+import { noFaults } from '../engine/support/fault-store.ts';
 import { LIMIT_MS } from '../engine/support/function-world.ts';
+import { runScenario } from '../engine/support/run-scenario.ts';
+import { scenarios } from '../engine/support/scenarios.ts';
+import { checkEffects, checkEnd, faultless } from '../engine/support/single-fault.ts';
+import type { TestEngineOptions } from '../engine/support/test-engine.ts';
 import { ScheduledWorld } from './support/scheduled-world.ts';
 
 const MINUTE_MS = 60_000;
@@ -10,10 +15,19 @@ const HOUR_MS = 60 * MINUTE_MS;
 const GUARD_MS = LIMIT_MS + 2 * MINUTE_MS;
 const QUARTER_MS = 15 * MINUTE_MS;
 const quick = { quick: {} };
+const named = scenarios.map((scenario) => [scenario.name, scenario] as const);
 const gapsOf = (instants: readonly number[]) =>
   instants.slice(1).map((at, index) => at - (instants[index] ?? 0));
 
 describe('economy mode with schedules of one call (RULINGS A33)', () => {
+  it.each(named)('%s: ends although every message is lost, by wakes alone', async (_, scenario) => {
+    const expected = await faultless(scenario);
+    const world = (options: TestEngineOptions) => new ScheduledWorld(options);
+    const run = await runScenario(scenario, () => noFaults, {}, world);
+    checkEnd(scenario, run.end, expected.end);
+    checkEffects(run.calls, 0);
+  });
+
   it('an idle hour after the last work has no wake and no statement', async () => {
     const world = new ScheduledWorld({ scripts: quick });
     world.boot();

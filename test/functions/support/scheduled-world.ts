@@ -77,8 +77,22 @@ export class ScheduledWorld extends FunctionWorld {
   }
 
   override async start(...args: Parameters<FunctionWorld['start']>): Promise<string> {
-    if (this.keepsWakes) await this.guard.keep();
+    await this.keep();
     return super.start(...args);
+  }
+
+  override async signal(...args: Parameters<FunctionWorld['signal']>) {
+    await this.keep();
+    return super.signal(...args);
+  }
+
+  override async report(...args: Parameters<FunctionWorld['report']>): Promise<string> {
+    await this.keep();
+    return super.report(...args);
+  }
+
+  private async keep(): Promise<void> {
+    if (this.keepsWakes) await this.guard.keep();
   }
 
   /** The sweep of every six hours, and any other call of the function. */
