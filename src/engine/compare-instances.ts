@@ -1,5 +1,6 @@
+import { sha256Hex } from '../core/digest.ts';
 import { canonicalJson } from '../core/json.ts';
-import type { RowKind } from '../core/run/output-row.ts';
+import type { OutputRow, RowKind } from '../core/run/output-row.ts';
 import type { InstanceState } from '../core/run/states.ts';
 import { ok, type Result } from '../core/result.ts';
 import { notFound, type Refusal } from './refusal.ts';
@@ -41,14 +42,22 @@ async function outcomeOf(
   { tenantId }: Caller,
   id: string,
 ): Promise<{ readonly state: InstanceState; readonly outputs: ReadonlyMap<string, string> } | null> {
-  const [view, rows] = await Promise.all([
-    deps.store.getInstance(tenantId, id),
-    deps.store.listOutputs(tenantId, id, { node: false, retry: false }),
-  ]);
-  if (view === null || rows === null) return null;
-  const real = rows.filter(({ kind }) => REAL.has(kind));
-  return { state: view.state, outputs: new Map(real.map((row) => [row.blockId, canonicalJson(row.output)])) };
+  const view = await deps.store.getInstance(tenantId, id);
+  if (view === null) return null;
+  const outputs = new Map<string, string>();
+  for (let after: OutputRow | null = null; ; ) {
+    const page = { node: false, retry: false, after, ...AT_ONCE };
+    const rows: readonly OutputRow[] = (await deps.store.listOutputs(tenantId, id, page)) ?? [];
+    for (const { kind, blockId, output } of rows) {
+      if (REAL.has(kind)) outputs.set(blockId, sha256Hex(canonicalJson(output)));
+    }
+    after = rows.at(-1) ?? null;
+    if (after === null) return { state: view.state, outputs };
+  }
 }
+
+/** Rows are read in parts, and only digests of them are kept: a run may have more than a process can hold. */
+const AT_ONCE = { limit: 500, maxBytes: 1024 * 1024 };
 
 /** What a block put out: passes of a loop, the variant of a split and the answer at a gate too, but no trace of an attempt. */
 const REAL: ReadonlySet<RowKind> = new Set(['result', 'escalation', 'gate', 'counter', 'variant']);

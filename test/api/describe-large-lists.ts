@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoreUnderTest } from '../store-contract/store-under-test.ts';
+import { compareInstances } from '../../src/engine/compare-instances.ts';
+import { listDeadLetterGroups } from '../../src/engine/dead-letters/groups.ts';
 import { followInstance } from '../../src/engine/streams/instance-stream.ts';
-import { frame, newInstance, nextId, row, turnOf, write } from '../support/turn-builder.ts';
+import type { Claim } from '../../src/ports/store/turn.ts';
+import { frame, newInstance, nextId, row, settleAs, turnOf, write } from '../support/turn-builder.ts';
 import { type ApiFixture, createFixture, TENANT } from './support/api-fixture.ts';
 
 const RUNS = 300;
@@ -53,14 +56,23 @@ export function describeLargeLists(
         payload: LARGE,
       });
     }
-    const claim = await store.claimOne({
-      ...{ tenantId: TENANT, instanceId: parentId, leaseToken: nextId(), leaseOwner: 'a', leaseMs: 60_000 },
-      mode: 'hint',
-    });
-    if (claim.status !== 'claimed') throw new Error(claim.status);
     const rows = Array.from({ length: 100 }, (_, n) => row({ blockId: `b${n}`, output: LARGE }));
-    await store.commit([turnOf(claim.claim, { rows, frames: [write(frame())] })]);
+    await store.commit([turnOf(await claimed(parentId), { rows, frames: [write(frame())] })]);
   }, 120_000);
+
+  async function claimed(instanceId: string): Promise<Claim> {
+    const lease = { leaseToken: nextId(), leaseOwner: 'a', leaseMs: 60_000 };
+    const claim = await api.store.claimOne({ tenantId: TENANT, instanceId, ...lease, mode: 'hint' });
+    if (claim.status !== 'claimed') throw new Error(claim.status);
+    return claim.claim;
+  }
+
+  async function fail(instanceId: string): Promise<void> {
+    const failure = { blockId: 'a', error: { message: 'no' } };
+    const settle = settleAs('failed', { failure });
+    await api.store.commit([turnOf(await claimed(instanceId), { settle })]);
+  }
+
   afterAll(() => api.store.close());
 
   describe('a list of large runs', () => {
@@ -99,7 +111,6 @@ export function describeLargeLists(
     ['/instances/ID/checkpoints', '`limit`', '?limit=20'],
     ['/instances/ID/outputs?inline=true', '`limit`', '?inline=true&limit=20'],
     ['/instances/ID/timeline?limit=1000', '`limit`', '?limit=20'],
-    ['/instances/ID/compare/ID', '/instances/{id}/outputs', null],
   ])('%s is refused before anything is sent, and its parts are not', async (path, advice, part) => {
     const named = path.replaceAll('ID', path.startsWith('/sessions') ? sessionId : parentId);
     const before = broughtBytes() ?? 0;
@@ -107,8 +118,20 @@ export function describeLargeLists(
     expect([refused.status, refused.body.code]).toEqual([413, 'answer_too_large']);
     expect(refused.body.error).toContain(advice);
     expect((broughtBytes() ?? 0) - before).toBeLessThan(0.5 * MIB);
-    if (part === null) return;
     expect((await api.call('GET', named.replace(/\?.*$/, '') + part)).status).toBe(200);
+  });
+
+  it('runs are compared, and the failed ones grouped, without holding all of them', async () => {
+    const store = api.store.withinBytes(6 * MIB);
+    const caller = { tenantId: TENANT, isAdmin: false };
+    const same = await compareInstances({ ...api.deps, store }, caller, parentId, parentId);
+    expect(same).toMatchObject({ ok: true, value: { matchingCount: 100, differing: [] } });
+    for (const instanceId of ids.slice(1, 41)) await fail(instanceId);
+    const [group, ...others] = await listDeadLetterGroups(
+      { ...api.deps, store },
+      { tenantId: TENANT, sequenceId: null },
+    );
+    expect([group?.count, others]).toEqual([40, []]);
   });
 
   it('a stream tells all outputs, and holds few of them at once', async () => {

@@ -126,7 +126,6 @@ const compare = defineRoute({
   path: '/instances/{id}/compare/{other}',
   tag,
   summary: 'Compare two runs by the latest output of each block',
-  inParts: '/instances/{id}/outputs',
   params: ComparePath,
   query: NoParameters,
   responses: { 200: ComparedBody },

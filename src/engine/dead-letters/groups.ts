@@ -1,7 +1,7 @@
 import { redactedExcerpt } from '../../core/redaction.ts';
 import type { Fingerprint } from '../../core/dead-letters/fingerprint.ts';
 import type { UseCaseDeps } from '../use-case.ts';
-import { type DeadLetter, listDeadLetters } from './failed-runs.ts';
+import { type FailedRun, listFailedRuns } from './failed-runs.ts';
 
 /** Failed instances that are looked at for groups. */
 const LOOKED_AT = 500;
@@ -30,42 +30,39 @@ export async function listDeadLetterGroups(
   deps: UseCaseDeps,
   query: GroupQuery,
 ): Promise<readonly DeadLetterGroup[]> {
-  const groups = (await groupedLetters(deps, query)).values();
+  const groups = (await groupedRuns(deps, query)).values();
   return [...groups]
     .map(groupOf)
     .toSorted((left, right) => right.count - left.count || right.lastOccurrence - left.lastOccurrence);
 }
 
 /** The newest failed instances by fingerprint, newest first within each. */
-export async function groupedLetters(
+export async function groupedRuns(
   deps: UseCaseDeps,
   query: GroupQuery,
-): Promise<ReadonlyMap<string, readonly DeadLetter[]>> {
-  const page = { namespace: null, metadata: [], limit: LOOKED_AT, offset: 0 };
-  const letters = await listDeadLetters(deps, { ...query, ...page });
-  const groups = new Map<string, DeadLetter[]>();
-  for (const letter of letters) {
-    const { fingerprint } = letter.fingerprint;
-    groups.set(fingerprint, [...(groups.get(fingerprint) ?? []), letter]);
+): Promise<ReadonlyMap<string, readonly FailedRun[]>> {
+  const groups = new Map<string, FailedRun[]>();
+  for (const run of await listFailedRuns(deps, query, LOOKED_AT)) {
+    const { fingerprint } = run.fingerprint;
+    groups.set(fingerprint, [...(groups.get(fingerprint) ?? []), run]);
   }
   return groups;
 }
 
-function groupOf(letters: readonly DeadLetter[]): DeadLetterGroup {
-  const [newest] = letters;
+function groupOf(runs: readonly FailedRun[]): DeadLetterGroup {
+  const [newest] = runs;
   if (newest === undefined) throw new Error('a group has at least one member');
-  const times = letters.map(({ instance }) => instance.updatedAt);
-  const message = newest.instance.failure?.error['message'];
+  const times = runs.map(({ failedAt }) => failedAt);
   return {
     ...newest.fingerprint,
-    sampleMessage: redactedExcerpt(typeof message === 'string' ? message : ''),
-    count: letters.length,
+    sampleMessage: redactedExcerpt(newest.message),
+    count: runs.length,
     firstOccurrence: Math.min(...times),
     lastOccurrence: Math.max(...times),
-    sequences: distinct(letters.map(({ sequenceName }) => sequenceName)),
-    blocks: distinct(letters.map(({ instance }) => instance.failure?.blockId ?? null)),
-    handlers: distinct(letters.map(({ handler }) => handler)),
-    sampleInstanceIds: letters.slice(0, SAMPLES_MAX).map(({ instance }) => instance.id),
+    sequences: distinct(runs.map(({ sequenceName }) => sequenceName)),
+    blocks: distinct(runs.map(({ blockId }) => blockId)),
+    handlers: distinct(runs.map(({ handler }) => handler)),
+    sampleInstanceIds: runs.slice(0, SAMPLES_MAX).map(({ id }) => id),
   };
 }
 

@@ -2,8 +2,8 @@ import { ok, type Result } from '../../core/result.ts';
 import { notFound, refuse, type Refusal } from '../refusal.ts';
 import { retryInstance } from '../set-state.ts';
 import type { Caller, UseCaseDeps } from '../use-case.ts';
-import type { DeadLetter } from './failed-runs.ts';
-import { groupedLetters } from './groups.ts';
+import type { FailedRun } from './failed-runs.ts';
+import { groupedRuns } from './groups.ts';
 
 /** Key of the metadata that a retried sample carries: the fingerprint of its group. */
 const SAMPLE_MARK = 'dlq_sample_retry';
@@ -34,30 +34,30 @@ export async function retryGroup(
   tenantId: string | null,
   retry: GroupRetry,
 ): Promise<Result<GroupRetried, Refusal>> {
-  const groups = await groupedLetters(deps, { tenantId, sequenceId: null });
-  const letters = groups.get(retry.fingerprint);
-  if (letters === undefined) return notFound('dead letter group', retry.fingerprint);
+  const groups = await groupedRuns(deps, { tenantId, sequenceId: null });
+  const runs = groups.get(retry.fingerprint);
+  if (runs === undefined) return notFound('dead letter group', retry.fingerprint);
   if (retry.mode === 'bulk' && !retry.force && !(await isUnlocked(deps, tenantId, retry))) {
     const message = 'a bulk retry needs a completed sample in sample_verified_instance_id, or force: true';
     return refuse('conflict', message, { code: 'bulk_retry_locked' });
   }
   const count = retry.mode === 'sample' ? 1 : Math.min(retry.limit, RETRIED_AT_ONCE_MAX);
   const mark = retry.mode === 'sample' ? { [SAMPLE_MARK]: retry.fingerprint } : {};
-  return ok(await retryAll(deps, caller, letters.slice(0, count), mark));
+  return ok(await retryAll(deps, caller, runs.slice(0, count), mark));
 }
 
 async function retryAll(
   deps: UseCaseDeps,
   caller: Caller,
-  letters: readonly DeadLetter[],
+  runs: readonly FailedRun[],
   metadata: Readonly<Record<string, string>>,
 ): Promise<GroupRetried> {
   const retried: string[] = [];
-  for (const { instance } of letters) {
-    const answer = await retryInstance(deps, caller, instance.id, metadata);
-    if (answer.ok) retried.push(instance.id);
+  for (const { id } of runs) {
+    const answer = await retryInstance(deps, caller, id, metadata);
+    if (answer.ok) retried.push(id);
   }
-  return { retried, skipped: letters.length - retried.length };
+  return { retried, skipped: runs.length - retried.length };
 }
 
 async function isUnlocked(
