@@ -13,7 +13,7 @@ export default $config({
   },
   async run() {
     const { Stepwell } = await import('./infra/component.ts');
-    const { url } = new Stepwell('Stepwell', { handlers: './examples/github-webhooks/handlers.ts' });
-    return { url };
+    const { url, advice } = new Stepwell('Stepwell', { handlers: './examples/github-webhooks/handlers.ts' });
+    return { url, advice };
   },
 });

@@ -8,7 +8,7 @@ export interface StepwellArgs {
   readonly sequences?: string;
   /** Tenant of the sequences that name none. Default: `default`. */
   readonly tenant?: string;
-  /** Default: the secret `<Name>DatabaseUrl` for everything. */
+  /** Default: the secrets `<Name>DatabaseUrl` and `<Name>DatabaseOwnerUrl`. */
   readonly database?: StepwellDatabase;
   /** The root key of the API. Default: the secret `<Name>ApiKey`. */
   readonly apiKey?: $util.Input<string>;
@@ -36,7 +36,7 @@ export interface StepwellArgs {
 export interface StepwellDatabase {
   /** PostgreSQL URL of the functions; that of a Neon project as it is. */
   readonly url: $util.Input<string>;
-  /** URL of the owner of the schema, for migrations only. Default: `url`. */
+  /** URL of the owner of the schema, for migrations only, which also make the login of `url` where there is none. Default: `url`. */
   readonly ownerUrl?: $util.Input<string>;
   /** How functions reach it. Default: by HTTP under neon.tech, else by TCP. */
   readonly driver?: 'neon' | 'pg';

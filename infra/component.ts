@@ -1,3 +1,4 @@
+import { adviceOf } from './advice.ts';
 import { createAlarms } from './alarms.ts';
 import type { StepwellArgs, StepwellDatabase } from './args.ts';
 import { turnFunctionsByTcp } from './capacity.ts';
@@ -21,13 +22,15 @@ export { type StageSettings, stageSettings } from './stage.ts';
  *     return { url: workflows.url };
  *
  * `sst` and `aws` are those of the configuration. Secrets that are not given as arguments are set by
- * `npx sst secret set WorkflowsDatabaseUrl …` and `WorkflowsApiKey`.
+ * `npx sst secret set WorkflowsDatabaseUrl …`, `WorkflowsDatabaseOwnerUrl` and `WorkflowsApiKey`.
  */
 export class Stepwell extends $util.ComponentResource {
   /** Where the API is. */
   readonly url: $util.Output<string>;
   /** The same API, for those who follow something (`/stream`). */
   readonly streamUrl: $util.Output<string>;
+  /** What production lacks yet, in words; `none`. */
+  readonly advice: $util.Output<string>;
   readonly nodes: Functions & Queues;
 
   constructor(name: string, args: StepwellArgs = {}, opts: $util.ComponentResourceOptions = {}) {
@@ -43,26 +46,30 @@ export class Stepwell extends $util.ComponentResource {
     if (maxConnections !== undefined) {
       checkConnections(maxConnections, { ...parts.stage, turnFunctionsMax: turnFunctionsByTcp(parts) });
     }
-    const { url: databaseUrl, ownerUrl = databaseUrl } = args.database ?? databaseSecret(name);
+    const { url: databaseUrl, ownerUrl = databaseUrl } = args.database ?? databaseSecrets(name);
     const apiKey = args.apiKey ?? new sst.Secret(`${name}ApiKey`).value;
     const queues = createQueues(parts);
     const wakes = createWakes(parts);
     const deployment = createDeployment(parts, { ownerUrl, databaseUrl });
     const functions = createFunctions(parts, { queues, deployment, wakes, databaseUrl, apiKey });
     wakes.allow(functions.sweep.arn);
-    createSweepSchedule(parts, functions.sweep.arn);
+    const tick = createSweepSchedule(parts, functions.sweep.arn);
     allowLoops(parts, functions);
     deployment.publishAfter(Object.values(lambdasOf(functions)).map((lambda) => lambda.name));
-    createAlarms({ parts, functions, queues });
+    createAlarms({ parts, functions, queues, sweptBy: [functions.check, tick] });
     this.url = functions.api.url;
     this.streamUrl = functions.stream.url;
+    this.advice = adviceOf(parts, { ownerUrl, databaseUrl });
     this.nodes = { ...functions, ...queues };
     this.registerOutputs({ url: this.url, streamUrl: this.streamUrl });
   }
 }
 
-function databaseSecret(name: string): StepwellDatabase {
-  return { url: new sst.Secret(`${name}DatabaseUrl`).value };
+function databaseSecrets(name: string): StepwellDatabase {
+  return {
+    url: new sst.Secret(`${name}DatabaseUrl`).value,
+    ownerUrl: new sst.Secret(`${name}DatabaseOwnerUrl`).value,
+  };
 }
 
 function filesOf({ handlers, sequences, tenant }: StepwellArgs) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StepwellArgs } from './args.ts';
-import { loginOf } from './login.ts';
+import { loginOf, passwordOf } from './login.ts';
 import { baseFunction, type Parts } from './parts.ts';
 
 /** What a deployment does once: the schema before new code takes traffic, the sequences once it does. */
@@ -8,10 +8,16 @@ export interface Deployment {
   /** The same for the same code. Whoever takes this into its environment comes after the migrations. */
   readonly migrated: $util.Output<string>;
   /** The same, once the new code of this function has shown that it can work. The others come after it. */
-  readonly checkedBy: (lambda: sst.aws.Function) => $util.Output<string>;
+  readonly checkedBy: (lambda: sst.aws.Function) => Checked;
   /** Publishes the sequences, after the functions with these names are there. */
   readonly publishAfter: (functionNames: readonly $util.Output<string>[]) => aws.lambda.Invocation;
   readonly functionNode: $util.Output<aws.lambda.Function>;
+}
+
+export interface Checked {
+  readonly call: aws.lambda.Invocation;
+  /** Whoever takes this into its environment comes after the check. */
+  readonly passed: $util.Output<string>;
 }
 
 export interface Databases {
@@ -38,7 +44,7 @@ export function createDeployment(parts: Parts, databases: Databases): Deployment
       handler: entries.deploy,
       timeout: TIME_LIMIT,
       // Sequences may depend on what the user sets for all functions.
-      environment: { ...args.environment, ...toLetIn(args), STEPWELL_DATABASE_URL: databases.ownerUrl },
+      environment: { ...args.environment, ...toLetIn(databases), STEPWELL_DATABASE_URL: databases.ownerUrl },
     },
     opts,
   );
@@ -62,11 +68,12 @@ export function createDeployment(parts: Parts, databases: Databases): Deployment
         {
           functionName: lambda.nodes.function.name,
           input: JSON.stringify({ action: 'check' }),
-          triggers: { code: codeOf(lambda), settings },
+          triggers: { code: codeOf(lambda), settings: $util.secret(digestOfFunction(lambda, settings)) },
         },
         again,
       );
-      return $util.all([migrated, check.result]).apply(([applied]) => applied);
+      const passed = $util.all([migrated, check.result]).apply(([applied]) => applied);
+      return { call: check, passed };
     },
     functionNode: deploy.nodes.function,
     publishAfter: (functionNames) =>
@@ -106,10 +113,38 @@ function digestOf(
   return $util.secret(digest);
 }
 
-/** Where the functions are not the owner of the schema, their login is let in by the migrations. Its name is no secret. */
-function toLetIn({ database }: StepwellArgs): Readonly<Record<string, $util.Input<string>>> {
-  if (database?.ownerUrl === undefined) return {};
-  return { STEPWELL_LOGIN: $util.unsecret($util.output(database.url).apply(loginOf)) };
+/**
+ * All that decides whether a function can work, beside its code: what it is told, where it runs and what it may do. The mode, the
+ * driver and the keys are part of what it is told.
+ */
+function digestOfFunction(lambda: sst.aws.Function, told: $util.Output<string>): $util.Output<string> {
+  const { environment, vpcConfig } = lambda.nodes.function;
+  const { inlinePolicies } = lambda.nodes.role;
+  return $util
+    .all([told, environment, vpcConfig, inlinePolicies])
+    .apply(([settings, has, network, policies]) => {
+      const variables = Object.entries(has?.variables ?? {}).toSorted(([left], [right]) =>
+        left < right ? -1 : 1,
+      );
+      const where = [network?.subnetIds ?? [], network?.securityGroupIds ?? []].map((ids) => ids.toSorted());
+      const may = policies.map(({ policy }) => policy);
+      return createHash('sha256')
+        .update(JSON.stringify([settings, variables, where, may]))
+        .digest('hex');
+    });
+}
+
+/**
+ * Where the functions are not the owner of the schema, their login is made, if it is not there, and let in by the migrations. Its
+ * name is no secret.
+ */
+function toLetIn({ databaseUrl, ownerUrl }: Databases): Readonly<Record<string, $util.Input<string>>> {
+  if (databaseUrl === ownerUrl) return {};
+  const address = $util.output(databaseUrl);
+  return {
+    STEPWELL_LOGIN: $util.unsecret(address.apply(loginOf)),
+    STEPWELL_LOGIN_PASSWORD: $util.secret(address.apply(passwordOf)),
+  };
 }
 
 /** The properties of linked resources, as the functions see them. */

@@ -1,6 +1,6 @@
 import { DEAD_LETTER_FUNCTIONS_MAX } from './connections.ts';
 import type { Deployment } from './deployment.ts';
-import { baseFunction, ofLambdaOnly, type Parts, TIME_LIMIT_SECONDS } from './parts.ts';
+import { baseFunction, ofAll, type Parts, TIME_LIMIT_SECONDS } from './parts.ts';
 import { turnFunctionsMax } from './capacity.ts';
 import type { Queues } from './queues.ts';
 import { patienceOf } from './sweep.ts';
@@ -22,6 +22,8 @@ export interface Functions {
   readonly sweep: sst.aws.Function;
   readonly turn: Subscriber;
   readonly deadLetter: Subscriber;
+  /** The call by which the new sweep has shown that it works. */
+  readonly check: aws.lambda.Invocation;
 }
 
 type Subscriber = ReturnType<sst.aws.Queue['subscribe']>;
@@ -39,7 +41,8 @@ export function createFunctions(parts: Parts, before: Surroundings): Functions {
   const { entries, stage } = parts;
   const { queues, wakes } = before;
   const sweep = createSweep(parts, before);
-  const around = { ...before, afterwards: before.deployment.checkedBy(sweep) };
+  const { call: check, passed } = before.deployment.checkedBy(sweep);
+  const around = { ...before, afterwards: passed };
   const own = wakes.ofOthers(sweep.arn);
   const { deadLetters, turns } = queues;
   const turnsMax = turnFunctionsMax(parts, around.databaseUrl);
@@ -57,6 +60,7 @@ export function createFunctions(parts: Parts, before: Surroundings): Functions {
       timeout: `${STREAM_LIMIT_SECONDS} seconds`,
     }),
     sweep,
+    check,
     turn: subscribe(parts, around, own, turns, entries.turn, turnsMax),
     deadLetter: subscribe(parts, around, own, deadLetters, entries.deadLetter, DEAD_LETTER_FUNCTIONS_MAX),
   };
@@ -70,7 +74,7 @@ function createSweep(parts: Parts, around: Surroundings): sst.aws.Function {
       ...serving(parts, around, around.wakes.ofSweep()),
       handler: parts.entries.sweep,
       retries,
-      transform: { role: ofLambdaOnly, eventInvokeConfig: { maximumEventAgeInSeconds: ageSeconds } },
+      transform: { ...ofAll, eventInvokeConfig: { maximumEventAgeInSeconds: ageSeconds } },
       ...reserve(parts.stage.reserved?.sweep),
     },
     parts.opts,

@@ -1,5 +1,6 @@
 import type { StepwellArgs } from './args.ts';
 import type { Entries } from './entries.ts';
+import { asSecret } from './environment.ts';
 import type { StageSettings } from './stage.ts';
 
 /** What the parts of one installation share while they are put together. */
@@ -28,12 +29,15 @@ export function baseFunction({ args, stage }: Parts) {
     nodejs: { splitting: true, esbuild: { external: ['pg-native'] } },
     ...(args.vpc === undefined ? {} : { vpc: args.vpc }),
     ...(args.link === undefined ? {} : { link: args.link }),
-    transform: { role: ofLambdaOnly },
+    transform: ofAll,
   } as const satisfies Partial<sst.aws.FunctionArgs>;
 }
 
+/** What all functions have otherwise than sst would have it. */
+export const ofAll = { role: ofLambdaOnly, function: asSecret } as const;
+
 /** sst also lets the whole account take the role of a function, which only `sst dev` needs. */
-export function ofLambdaOnly(role: aws.iam.RoleArgs): undefined {
+function ofLambdaOnly(role: aws.iam.RoleArgs): undefined {
   if (!$dev) {
     role.assumeRolePolicy = aws.iam.assumeRolePolicyForPrincipal({ Service: 'lambda.amazonaws.com' });
   }

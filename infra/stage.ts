@@ -15,8 +15,12 @@ export interface StageSettings {
   readonly reserved: { readonly api: number; readonly stream: number; readonly sweep: number } | null;
 }
 
+/** Both are usual, and the wrong guess would leave the database of a business unprotected. */
+const NAMES_OF_PRODUCTION = ['production', 'prod'];
+
+/** The stages `production` and `prod` are production, all others are not. */
 export function stageSettings(stage: string): StageSettings {
-  return stage === 'production' ? PRODUCTION : OTHERS;
+  return NAMES_OF_PRODUCTION.includes(stage) ? PRODUCTION : OTHERS;
 }
 
 const PRODUCTION: StageSettings = {

@@ -3,7 +3,7 @@
 
 export default $config({
   app(input) {
-    const isProduction = input.stage === 'production';
+    const isProduction = ['production', 'prod'].includes(input.stage);
     return {
       name: 'workflows',
       home: 'aws',
@@ -19,15 +19,12 @@ export default $config({
       sequences: './sequences.ts',
       // A database that sleeps while nothing is due. With 'steady' the sweep comes each minute.
       mode: 'economy',
-      // A login for the functions that owns nothing, beside the owner for migrations:
-      // database: {
-      //   url: new sst.Secret('WorkflowsDatabaseUrl').value,
-      //   ownerUrl: new sst.Secret('WorkflowsOwnerUrl').value,
-      // },
+      // Who is told by alarms:
+      // alarms: { email: 'you@example.com' },
       // On an account with a total concurrency of 1,000:
       // stage: { reserved: { api: 100, stream: 20, sweep: 2 } },
       environment: { DESK_URL: process.env['DESK_URL'] ?? 'https://desk.example.com' },
     });
-    return { url: workflows.url };
+    return { url: workflows.url, advice: workflows.advice };
   },
 });

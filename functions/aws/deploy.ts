@@ -34,7 +34,8 @@ export interface DeployOptions {
 
 /**
  * The function that a deployment calls. `STEPWELL_DATABASE_URL` is that of the owner of the schema, whom no other function
- * knows; `STEPWELL_LOGIN` is the login of the others, when it is not the owner's. Rejects when something could not be applied
+ * knows; `STEPWELL_LOGIN` is the login of the others, when it is not the owner's, and is made with `STEPWELL_LOGIN_PASSWORD` when it
+ * is not there. Rejects when something could not be applied
  * or published, and so fails the deployment: before anything is changed, when a sequence breaks a rule. What is there already
  * is left alone, so it may be called any number of times.
  */
@@ -56,7 +57,7 @@ export function createDeployHandler(
     try {
       switch (action) {
         case 'migrate':
-          return { migrations: await prepare(driver, environment['STEPWELL_LOGIN'], log), sequences: [] };
+          return { migrations: await prepare(driver, environment, log), sequences: [] };
         case 'publish':
           return { migrations: [], sequences: await publish(driver, tenant, drafts, log) };
       }
@@ -66,11 +67,15 @@ export function createDeployHandler(
   };
 }
 
-async function prepare(driver: SqlDriver, login: string | undefined, log: Log): Promise<readonly string[]> {
+async function prepare(
+  driver: SqlDriver,
+  { STEPWELL_LOGIN: login, STEPWELL_LOGIN_PASSWORD: password }: Readonly<Record<string, string | undefined>>,
+  log: Log,
+): Promise<readonly string[]> {
   const migrations = await migrate(driver);
   log.info('the schema is up to date', { applied: migrations.length });
   if (login === undefined || login === '') return migrations;
-  const admission = await admitLogin(driver, login);
+  const admission = await admitLogin(driver, login, password);
   if (!admission.ok) throw new Error(admission.error);
   log.info('the login of the functions was looked at', { login, admission: admission.value });
   return migrations;

@@ -2,12 +2,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { DEFAULTS } from '../../src/cli/cost/assumptions.ts';
 import { type Evaluated, evaluate } from './support/evaluate.ts';
+import { alarmsOf, metricsOf } from './support/alarm-rules.ts';
 import { triggersOf } from './support/deployment-rules.ts';
 import { allowedTo, functionOf, only, SERVING } from './support/resources.ts';
 import { RULES } from './support/rules.ts';
 
 const SECRETS = {
   StepwellDatabaseUrl: 'postgres://app:word@ep-1-pooler.eu.aws.neon.tech/app',
+  StepwellDatabaseOwnerUrl: 'postgres://owner:key@ep-1-pooler.eu.aws.neon.tech/app',
   StepwellApiKey: 'root-key',
 };
 const ECONOMY = {
@@ -15,7 +17,12 @@ const ECONOMY = {
   find: "new Stepwell('Stepwell', {",
   replace: "new Stepwell('Stepwell', { mode: 'economy', alarms: { email: 'a@example.com' },",
 };
-const STAGES = ['test', 'production', 'economy'] as const;
+const IN_VPC = {
+  file: 'sst.config.ts',
+  find: "new Stepwell('Stepwell', {",
+  replace: "new Stepwell('Stepwell', { vpc: { privateSubnets: ['subnet-1'], securityGroups: ['sg-1'] },",
+};
+const STAGES = ['test', 'production', 'prod', 'economy', 'vpc'] as const;
 
 /** Arguments of other installations, by what is other than in the one of production. */
 const { StepwellDatabaseUrl: FIRST_URL } = SECRETS;
@@ -37,6 +44,10 @@ const CHANGES = {
   'the size': `database: { url: '${OTHER_URL}' }, stage: { turnFunctionsMax: 60, reserved: { api: 100, stream: 20, sweep: 2 } }`,
   'the bound': `database: { url: '${OTHER_URL}', maxConnections: 50 }, stage: { reserved: { api: 20, stream: 5, sweep: 2 } }`,
   'the driver': `database: { url: '${OTHER_URL}', driver: 'neon' }`,
+  'the mode': "mode: 'economy'",
+  'the network': "vpc: { privateSubnets: ['subnet-1'], securityGroups: ['sg-1'] }",
+  'the key of credentials': `encryptionKey: '${'ab'.repeat(32)}'`,
+  'what handlers may do': "permissions: [{ actions: ['sns:Publish'], resources: ['*'] }]",
 } as const;
 type Change = keyof typeof CHANGES;
 const CHANGE_NAMES = Object.keys(CHANGES);
@@ -51,18 +62,21 @@ let changed: ReadonlyMap<string, Evaluated>;
 let mistaken: readonly Evaluated[];
 
 beforeAll(async () => {
-  const [test, production, economy, ...others] = await evaluate({
+  const [test, production, prod, economy, vpc, ...others] = await evaluate({
     secrets: SECRETS,
     variants: [
       { stage: 'test' },
       { stage: 'production' },
+      { stage: 'prod' },
       { stage: 'economy', edits: [ECONOMY] },
+      { stage: 'vpc', edits: [IN_VPC] },
       ...Object.values(CHANGES).map((text) => ({ stage: 'production', edits: [withArguments(text)] })),
       ...RULES.map(({ mistake }) => ({ stage: 'production', edits: [mistake] })),
     ],
   });
-  if (test === undefined || production === undefined || economy === undefined) throw new Error('no answer');
-  stages = { test, production, economy };
+  if (test === undefined || production === undefined || prod === undefined) throw new Error('no answer');
+  if (economy === undefined || vpc === undefined) throw new Error('no answer');
+  stages = { test, production, prod, economy, vpc };
   changed = new Map(CHANGE_NAMES.flatMap((name, index) => pair(name, others[index])));
   mistaken = others.slice(CHANGE_NAMES.length);
 });
@@ -106,6 +120,48 @@ describe('migrations and publishing', () => {
   });
 });
 
+describe('the check of new code', () => {
+  it('is made again after each change that could keep a function from working, which migrations are not', () => {
+    const ofFunctions = [
+      'the mode',
+      'the network',
+      'the key of credentials',
+      'what handlers may do',
+    ] as const;
+    const settings = (name: 'Check' | 'Migration') =>
+      [stages.production, ...ofFunctions.map(after)].map((evaluated) => triggersOf(evaluated, name).settings);
+    expect(new Set(settings('Check')).size).toBe(ofFunctions.length + 1);
+    expect(new Set(settings('Migration')).size).toBe(1);
+    const driver = [after('the driver'), after('the database')].map(
+      (evaluated) => triggersOf(evaluated, 'Check').settings,
+    );
+    expect(new Set(driver).size).toBe(2);
+  });
+
+  it('is made again after each change of what all functions are told', () => {
+    const told = [
+      'a variable',
+      'the value of a variable',
+      'what a linked resource says',
+      'the owner',
+    ] as const;
+    const digests = [stages.production, ...told.map(after)].map(
+      (evaluated) => triggersOf(evaluated, 'Check').settings,
+    );
+    expect(new Set(digests).size).toBe(told.length + 1);
+  });
+});
+
+describe('functions in a network of their own', () => {
+  it('are all in it', () => {
+    for (const name of [...SERVING, 'Deploy'] as const) {
+      const { vpcConfig } = functionOf(stages.vpc, name);
+      expect(vpcConfig).toEqual({ subnetIds: ['subnet-1'], securityGroupIds: ['sg-1'] });
+      expect(functionOf(stages.production, name).vpcConfig).toBeUndefined();
+    }
+  });
+});
+
 describe('variables of the user', () => {
   it('are told to all functions, and change nothing that the component sets', () => {
     for (const name of [...SERVING, 'Deploy'] as const) {
@@ -126,7 +182,27 @@ describe('the login of the functions', () => {
     const login = (evaluated: Evaluated) =>
       functionOf(evaluated, 'Deploy').environment.variables['STEPWELL_LOGIN'];
     expect(login(after('the owner'))).toBe('app');
-    expect(login(stages.production)).toBeUndefined();
+    expect(login(after('the bound'))).toBeUndefined();
+  });
+});
+
+describe('advice', () => {
+  it('says what production lacks, and nothing to other stages', () => {
+    const { advice } = stages.production.outputs;
+    expect(advice).toContain('the concurrency of the account');
+    expect(advice).toContain('nobody is told by the alarms');
+    expect(advice).not.toContain('owner of the schema');
+    expect(after('the bound').outputs['advice']).toContain('owner of the schema');
+    expect(after('the bound').outputs['advice']).not.toContain('concurrency');
+    expect(stages.test.outputs['advice']).toBe('none');
+  });
+});
+
+describe('an environment that AWS would refuse', () => {
+  it('is refused before anything is deployed', async () => {
+    const edits = [withArguments("environment: { LONG: 'x'.repeat(4000) }")];
+    const refused = evaluate({ secrets: SECRETS, variants: [{ stage: 'test', edits }] });
+    await expect(refused).rejects.toThrow(/AWS takes 4 KB.*LONG [(]4004[)]/);
   });
 });
 
@@ -184,9 +260,9 @@ describe('economy mode', () => {
   it('and alarms are told to a person', () => {
     const topic = only(stages.economy, 'aws:sns/topicSubscription:TopicSubscription').inputs;
     expect(topic).toMatchObject({ protocol: 'email', endpoint: 'a@example.com' });
-    const alarms = stages.economy.resources.filter(({ type }) => type.endsWith(':MetricAlarm'));
-    // `stepwell cost` bills them, and the metrics that they read from logs.
-    expect(alarms).toHaveLength(DEFAULTS.alarms);
+    const alarms = alarmsOf(stages.economy);
+    // `stepwell cost` bills them by the metric that they read, and the metrics that are read from logs.
+    expect(alarms.flatMap(metricsOf)).toHaveLength(DEFAULTS.alarms);
     const metrics = stages.economy.resources.filter(({ type }) => type.endsWith(':LogMetricFilter'));
     expect(metrics).toHaveLength(DEFAULTS.metrics);
     expect(

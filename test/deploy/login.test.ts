@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loginOf } from '../../infra/login.ts';
+import { loginOf, passwordOf } from '../../infra/login.ts';
 
 describe('the login that a deployment lets in', () => {
   it.each([
@@ -10,5 +10,14 @@ describe('the login that a deployment lets in', () => {
     ['no address at all', ''],
   ])('of %s is %s', (address, login) => {
     expect(loginOf(address)).toBe(login);
+  });
+
+  it.each([
+    ['postgres://functions:word@db.example.com/app', 'word'],
+    ['postgres://functions:a%2Fb%25@db.example.com/app', 'a/b%'],
+    ['postgres://functions@db.example.com/app', ''],
+    ['no address at all', ''],
+  ])('is made by %s with the password "%s"', (address, password) => {
+    expect(passwordOf(address)).toBe(password);
   });
 });

@@ -96,6 +96,25 @@ describe('without a superuser', () => {
     await driver.close();
   });
 
+  it('a process that is not there yet is made with the password of its address, which nobody is shown', async () => {
+    const owner = createPgDriver({ connectionString: urlOf('owner'), poolSize: 1 });
+    expect(await admitLogin(owner, 'new "one"', "it's \\long")).toEqual(ok('created'));
+    expect(await admitLogin(owner, 'new "one"', 'another')).toEqual(ok('known'));
+    expect(
+      await owner.query(
+        'SELECT rolcanlogin, rolsuper, rolcreaterole FROM pg_roles WHERE rolname = \'new "one"\'',
+        [],
+      ),
+    ).toEqual([[true, false, false]]);
+    await owner.close();
+    const driver = createPgDriver({ connectionString: urlOf('new "one"'), poolSize: 2 });
+    await runOnce(createPostgresStore(driver));
+    const refused = await admitLogin(driver, 'third', 'very secret');
+    expect(refused).toEqual({ ok: false, error: expect.stringContaining('CREATE ROLE "third"') });
+    expect(JSON.stringify(refused)).not.toContain('very secret');
+    await driver.close();
+  });
+
   it('what such a process asks ends in time, whatever its connection says', async () => {
     const client = new pg.Client({ connectionString: urlOf('process') });
     await client.connect();

@@ -50,7 +50,7 @@ export const DEFAULTS = {
   sweepTrips: 1,
   pollers: 5,
   pollSeconds: 20,
-  alarms: 15,
+  alarms: 18,
   metrics: 2,
   logBytes: 400,
   workerLogBytes: 2000,
@@ -105,7 +105,7 @@ export const ASSUMPTIONS: Readonly<Record<AssumptionName, Assumption>> = {
   sweepTrips: measured([0, 1000], '', 'Round trips of a sweep that finds nothing'),
   pollers: { ...provider([0, 1000], 'a queue', 'Pollers that ask a queue all the time'), host: 'aws' },
   pollSeconds: { ...provider([1, 20], '', 'How long each waits for a message'), host: 'aws' },
-  alarms: { ...code([0, 1000], '', 'Alarms of the deployment'), host: 'aws' },
+  alarms: { ...code([0, 1000], '', 'Metrics that alarms of the deployment look at'), host: 'aws' },
   metrics: { ...code([0, 1000], '', 'Metrics that are read from its logs'), host: 'aws' },
   logBytes: { ...guess([0, 1e6], '', 'Log of an invocation'), host: 'aws' },
   workerLogBytes: {

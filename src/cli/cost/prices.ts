@@ -36,7 +36,7 @@ export const PRICES = {
   ),
   scheduler_million_calls: millions(1, 'calls', 'EventBridge Scheduler', 'quoted', '2026-05', 14e6),
   log_gb: each(0.5, 'GB', 'CloudWatch, logs taken in', 'quoted', '2026-06-13', 5),
-  alarm_month: each(0.1, 'alarm', 'CloudWatch, an alarm', 'quoted', '2026-05-05', 10),
+  alarm_month: each(0.1, 'alarm', 'CloudWatch, a metric that an alarm looks at', 'quoted', '2026-05-05', 10),
   metric_month: each(0.3, 'metric', 'CloudWatch, a metric', 'quoted', '2026-05-05', 10),
   workers_plan_month: each(5, 'month', 'Workers Paid', 'provider', '', 0),
   workers_million_requests: millions(0.3, 'calls', 'Workers requests', 'provider', '', 10e6),

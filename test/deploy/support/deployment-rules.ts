@@ -46,6 +46,34 @@ export const DEPLOYMENT: readonly Rule[] = [
     mistake: edit('infra/deployment.ts', '[migrated, check.result]', '[migrated]'),
   },
   {
+    name: 'each is called where it is done',
+    holds: (evaluated) => {
+      const deploy = functionOf(evaluated, 'Deploy').name;
+      const called = (['Migration', 'Check', 'Publishing'] as const).map(
+        (name) => call(evaluated, name).inputs['functionName'],
+      );
+      expect(called).toEqual([deploy, functionOf(evaluated, 'Sweep').name, deploy]);
+    },
+    mistake: edit(
+      'infra/deployment.ts',
+      '          functionName,\n',
+      "          functionName: 'StepwellDeploy',\n",
+    ),
+  },
+  {
+    name: 'each is done again after a change of its own code',
+    holds: (evaluated) => {
+      const codes = (['Migration', 'Check', 'Publishing'] as const).map(
+        (name) => triggersOf(evaluated, name).code,
+      );
+      const deploy = functionOf(evaluated, 'Deploy').s3Key;
+      const sweep = functionOf(evaluated, 'Sweep').s3Key;
+      expect(codes).toEqual([deploy, sweep, deploy]);
+      expect(sweep).not.toBe(deploy);
+    },
+    mistake: edit('infra/deployment.ts', 'code: codeOf(lambda)', 'code: codeOf(deploy)'),
+  },
+  {
     name: 'a migration has a quarter of an hour',
     holds: (evaluated) => expect(functionOf(evaluated, 'Deploy').timeout).toBe(900),
     mistake: edit('infra/deployment.ts', '      timeout: TIME_LIMIT,\n', ''),
@@ -71,6 +99,15 @@ export const DEPLOYMENT: readonly Rule[] = [
       expect(triggersOf(evaluated, 'Migration')).toEqual(triggersOf(evaluated, 'Publishing'));
     },
     mistake: edit('infra/deployment.ts', '$util.secret(digest)', '$util.unsecret(digest)'),
+  },
+  {
+    name: 'what the check depends on is no more shown by the state',
+    holds: (evaluated) => expect(call(evaluated, 'Check').secrets).toContain('triggers'),
+    mistake: edit(
+      'infra/deployment.ts',
+      'settings: $util.secret(digestOfFunction(lambda, settings))',
+      'settings: $util.unsecret(digestOfFunction(lambda, settings))',
+    ),
   },
   {
     name: 'what has failed is done again, also by a deployment of what was there before',

@@ -109,10 +109,21 @@ function secretPaths(value, path = '') {
 let resources = [];
 /** Options by the name of the resource, which mocks are not told. */
 const optionsOf = new Map();
+/** What others must wait for: else the order of registration would be one of luck. */
+const SLOW = new Set(['aws:lambda/function:Function', 'aws:lambda/invocation:Invocation']);
 globalThis.noteOptions = ({ name, opts }) => void optionsOf.set(name, opts);
-function newResource({ type, name, inputs, id }) {
-  const { deleteBeforeReplace = false } = optionsOf.get(name) ?? {};
-  resources.push({ type, name, inputs: plain(inputs), secrets: secretPaths(inputs), deleteBeforeReplace });
+async function newResource({ type, name, inputs, id }) {
+  const { deleteBeforeReplace = false, dependsOn = [] } = optionsOf.get(name) ?? {};
+  resources.push({
+    type,
+    name,
+    inputs: plain(inputs),
+    secrets: secretPaths(inputs),
+    deleteBeforeReplace,
+    after: [dependsOn].flat().map((resource) => resource.__name),
+  });
+  // As long as another resource that does not wait for this one takes to be registered.
+  if (SLOW.has(type)) await new Promise((resolve) => setTimeout(resolve, 15));
   const service = (type.split(':')[1] ?? '').split('/')[0];
   const arn =
     type === 'aws:scheduler/scheduleGroup:ScheduleGroup'
@@ -254,13 +265,19 @@ async function settled() {
 
 const answers = [];
 let failure = null;
+/** An output that fails may leave others that wait for it for ever. */
+let giveUp = () => undefined;
 process.on('unhandledRejection', (error) => {
   failure ??= error;
+  giveUp(error);
 });
 for (const [index, variant] of variants.entries()) {
   failure = null;
   try {
-    const evaluated = await evaluate(variant, index);
+    const failed = new Promise((_, reject) => {
+      giveUp = reject;
+    });
+    const evaluated = await Promise.race([evaluate(variant, index), failed]);
     if (failure !== null) throw new Error(String(failure.stack ?? failure));
     answers.push({ ok: true, ...evaluated });
   } catch (error) {
@@ -268,6 +285,8 @@ for (const [index, variant] of variants.entries()) {
   }
 }
 server.close();
+// Pulumi makes it an error that outputs of a failed evaluation are still waited for.
+process.removeAllListeners('exit');
 rmSync(work, { recursive: true, force: true });
 process.stdout.write(
   JSON.stringify({

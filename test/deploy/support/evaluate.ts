@@ -12,6 +12,8 @@ export interface Resource {
   readonly secrets: readonly string[];
   /** It leaves the state before another takes its place. */
   readonly deleteBeforeReplace: boolean;
+  /** Names of the resources that have to be there before it, whatever its inputs say. */
+  readonly after: readonly string[];
 }
 
 /** A change of a source, as a mistake would make it. `file` is relative to the root of the project. */
@@ -57,6 +59,7 @@ const Answer = z.object({
             inputs: z.record(z.string(), z.json()),
             secrets: z.array(z.string()),
             deleteBeforeReplace: z.boolean(),
+            after: z.array(z.string()),
           }),
         ),
       }),

@@ -42,7 +42,11 @@ export async function bundleProject(handlers: Handlers = 'of the template'): Pro
     const [evaluated] = await evaluate({
       root: folder,
       artifacts,
-      secrets: { WorkflowsDatabaseUrl: 'postgres://database.example.com/app', WorkflowsApiKey: 'root-key' },
+      secrets: {
+        WorkflowsDatabaseUrl: 'postgres://database.example.com/app',
+        WorkflowsDatabaseOwnerUrl: 'postgres://database.example.com/app',
+        WorkflowsApiKey: 'root-key',
+      },
       variants: [{ stage: 'test', edits: handlers === 'small' ? [SMALL] : [] }],
     });
     if (evaluated === undefined) throw new Error('the configuration was not evaluated');

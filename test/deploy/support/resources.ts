@@ -21,13 +21,17 @@ const LambdaFunction = z.looseObject({
   memorySize: z.number(),
   timeout: z.number(),
   handler: z.string(),
+  s3Key: z.string(),
   reservedConcurrentExecutions: z.number().optional(),
+  vpcConfig: z.object({ subnetIds: z.array(z.string()), securityGroupIds: z.array(z.string()) }).optional(),
   environment: z.object({ variables: z.record(z.string(), z.string()) }),
 });
 
 export interface FoundFunction extends z.infer<typeof LambdaFunction> {
   /** Name of the resource. */
   readonly resourceName: string;
+  /** Paths of the inputs that the state keeps encrypted. */
+  readonly secrets: readonly string[];
   /** Its place in the order of registration. */
   readonly order: number;
 }
@@ -42,11 +46,15 @@ export function only({ resources }: Evaluated, type: string, name: RegExp = /./)
   return first;
 }
 
+export const isEconomy = ({ resources }: Evaluated): boolean =>
+  resources.some(({ type }) => type.endsWith(':ScheduleGroup'));
+
 export function functionOf(evaluated: Evaluated, name: FunctionName): FoundFunction {
   const resource = only(evaluated, 'aws:lambda/function:Function', PATTERNS[name]);
   return {
     ...LambdaFunction.parse(resource.inputs),
     resourceName: resource.name,
+    secrets: resource.secrets,
     order: evaluated.resources.indexOf(resource),
   };
 }

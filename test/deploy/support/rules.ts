@@ -1,14 +1,16 @@
 import { expect } from 'vitest';
 import * as z from 'zod';
-import { ALARMS, STAGES } from './alarm-rules.ts';
+import { ALARMS } from './alarm-rules.ts';
 import { DEPLOYMENT } from './deployment-rules.ts';
 import type { Evaluated } from './evaluate.ts';
 import { allowedTo, functionOf, only, SERVING, trusted } from './resources.ts';
 import { edit, type Rule } from './rule.ts';
 import { SCHEDULES } from './schedule-rules.ts';
+import { STAGES } from './stage-rules.ts';
 
 const QUEUE = 'aws:sqs/queue:Queue';
 const MAPPING = 'aws:lambda/eventSourceMapping:EventSourceMapping';
+const isProduction = ({ app }: Evaluated): boolean => ['production', 'prod'].includes(String(app['stage']));
 const turns = (evaluated: Evaluated) => only(evaluated, QUEUE, /TurnsQueue$/).inputs;
 
 const QUEUES: readonly Rule[] = [
@@ -60,7 +62,7 @@ const QUEUES: readonly Rule[] = [
   {
     name: 'no more turn functions run at once than the database bears',
     holds: (evaluated) => {
-      const maximumConcurrency = evaluated.app['stage'] === 'production' ? 40 : 10;
+      const maximumConcurrency = isProduction(evaluated) ? 40 : 10;
       expect(only(evaluated, MAPPING, /Turns/).inputs['scalingConfig']).toEqual({ maximumConcurrency });
     },
     mistake: edit('infra/functions.ts', 'mapping.scalingConfig = { maximumConcurrency };', ''),
@@ -110,7 +112,8 @@ const FUNCTIONS: readonly Rule[] = [
   {
     name: 'functions may send hints, write their log, and no more',
     holds: (evaluated) => {
-      const log = 'AWSLambdaBasicExecutionRole';
+      const isInVpc = functionOf(evaluated, 'Api').vpcConfig !== undefined;
+      const base = ['AWSLambdaBasicExecutionRole', ...(isInVpc ? ['AWSLambdaVPCAccessExecutionRole'] : [])];
       const wakes =
         functionOf(evaluated, 'Api').environment.variables['STEPWELL_WAKE_GROUP'] === undefined
           ? []
@@ -127,15 +130,15 @@ const FUNCTIONS: readonly Rule[] = [
       ];
       const from = (queue: string) => receive.map((action) => `sqs:${action} on ${queue}`);
       const send = 'sqs:SendMessage on StepwellTurnsQueue';
-      expect(allowedTo(evaluated, 'Deploy')).toEqual([log]);
-      expect(allowedTo(evaluated, 'Api')).toEqual([log, ...wakes, send].toSorted());
-      expect(allowedTo(evaluated, 'Stream')).toEqual([log, ...wakes, send].toSorted());
-      expect(allowedTo(evaluated, 'Sweep')).toEqual([log, ...wakes, send].toSorted());
+      expect(allowedTo(evaluated, 'Deploy')).toEqual(base);
+      expect(allowedTo(evaluated, 'Api')).toEqual([...base, ...wakes, send].toSorted());
+      expect(allowedTo(evaluated, 'Stream')).toEqual([...base, ...wakes, send].toSorted());
+      expect(allowedTo(evaluated, 'Sweep')).toEqual([...base, ...wakes, send].toSorted());
       expect(allowedTo(evaluated, 'Turn')).toEqual(
-        [log, ...wakes, ...from('StepwellTurnsQueue'), send].toSorted(),
+        [...base, ...wakes, ...from('StepwellTurnsQueue'), send].toSorted(),
       );
       expect(allowedTo(evaluated, 'DeadLetter')).toEqual(
-        [log, ...wakes, ...from('StepwellDeadLettersQueue'), send].toSorted(),
+        [...base, ...wakes, ...from('StepwellDeadLettersQueue'), send].toSorted(),
       );
     },
     mistake: edit(
@@ -179,9 +182,35 @@ const FUNCTIONS: readonly Rule[] = [
     ),
   },
   {
+    name: 'functions that serve have a login of their own, which the deployment makes',
+    holds: (evaluated) => {
+      const deploy = functionOf(evaluated, 'Deploy').environment.variables;
+      expect(deploy['STEPWELL_DATABASE_URL']).toMatch(/^postgres:[/][/]owner:key@/);
+      expect(deploy).toMatchObject({ STEPWELL_LOGIN: 'app', STEPWELL_LOGIN_PASSWORD: 'word' });
+      for (const name of SERVING) {
+        const { variables } = functionOf(evaluated, name).environment;
+        expect(variables['STEPWELL_DATABASE_URL']).toMatch(/^postgres:[/][/]app:word@/);
+        expect(variables).not.toHaveProperty('STEPWELL_LOGIN_PASSWORD');
+      }
+    },
+    mistake: edit(
+      'infra/component.ts',
+      '    ownerUrl: new sst.Secret(`${name}DatabaseOwnerUrl`).value,\n',
+      '',
+    ),
+  },
+  {
+    name: 'what functions are told stands in the state encrypted only',
+    holds: (evaluated) => {
+      for (const name of [...SERVING, 'Deploy'] as const)
+        expect(functionOf(evaluated, name).secrets).toEqual(['environment']);
+    },
+    mistake: edit('infra/parts.ts', 'function: asSecret', ''),
+  },
+  {
     name: 'logs are kept as long as the stage says',
     holds: (evaluated) => {
-      const expected = evaluated.app['stage'] === 'production' ? 90 : 7;
+      const expected = isProduction(evaluated) ? 90 : 7;
       const groups = evaluated.resources.filter(({ type }) => type === 'aws:cloudwatch/logGroup:LogGroup');
       expect(groups.map(({ inputs }) => inputs['retentionInDays'])).toEqual(
         Array.from({ length: SERVING.length + 1 }, () => expected),

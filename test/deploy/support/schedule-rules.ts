@@ -1,11 +1,7 @@
 import { expect } from 'vitest';
 import * as z from 'zod';
-import type { Evaluated } from './evaluate.ts';
-import { only } from './resources.ts';
+import { isEconomy, only } from './resources.ts';
 import { edit, type Rule } from './rule.ts';
-
-const isEconomy = ({ resources }: Evaluated): boolean =>
-  resources.some(({ type }) => type.endsWith(':ScheduleGroup'));
 
 const INVOKE_CONFIG = 'aws:lambda/functionEventInvokeConfig:FunctionEventInvokeConfig';
 const GROUP = 'arn:aws:scheduler:us-east-1:000000000000:schedule-group';
