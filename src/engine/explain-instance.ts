@@ -1,10 +1,12 @@
 import { ok, type Result } from '../core/result.ts';
+import type { Plan } from '../core/run/plan.ts';
 import { isTerminal } from '../core/run/states.ts';
 import type { Frontier, InstanceView } from '../ports/store/reads.ts';
 import { notFound, type Refusal } from './refusal.ts';
 import { describeExplanation } from './explain-summary.ts';
 import { openWaits } from './explain-waits.ts';
 import type { Explanation, NextStep } from './explanation.ts';
+import { SIGNALS_LOOKED_AT, unheardSignals } from './unheard-signals.ts';
 import type { Caller, UseCaseDeps } from './use-case.ts';
 
 /** Says what an instance waits for, since when, who works on it, and what comes next. 404 unknown. */
@@ -26,9 +28,20 @@ export async function explainInstance(
     lease: leaseOf(frontier),
     next: ended && (instance.hooks ?? null) === null ? null : nextStep(instance, now),
     inboxPending: frontier.inbox.length,
+    unheard: plan === null ? [] : await unheardOf(deps, caller, instanceId, plan),
     claims: { count: instance.epoch, takeOversInRow: instance.recoveryCount },
   };
   return ok({ ...facts, summary: describeExplanation(facts, instance) });
+}
+
+async function unheardOf(
+  { store }: UseCaseDeps,
+  { tenantId }: Caller,
+  instanceId: string,
+  plan: Plan,
+): Promise<Explanation['unheard']> {
+  const rows = await store.listSignals({ tenantId, instanceId, limit: SIGNALS_LOOKED_AT, offset: 0 });
+  return unheardSignals(rows ?? [], plan);
 }
 
 function leaseOf({ instance, now }: Frontier): Explanation['lease'] {

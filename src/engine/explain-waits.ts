@@ -6,14 +6,22 @@ import type { WorkerTask } from '../ports/store/accept.ts';
 import { canonicalJson, type Json, isJsonObject } from '../core/json.ts';
 import type { Frontier } from '../ports/store/reads.ts';
 import type { Wait } from './explanation.ts';
+import { workedOn } from './worked-on.ts';
 
 /** Everything that an open instance hangs on, most telling first. Without a plan the blocks stay unnamed. */
 export function openWaits(frontier: Frontier, plan: Plan | null): readonly Wait[] {
   const { instance } = frontier;
-  const leaves = frontier.frames
+  const standing = frontier.frames
     .flatMap((frame) => waitsOfFrame(frontier, plan, frame))
     .sort((left, right) => compareIterations(left.iteration, right.iteration));
-  const own = instance.state === 'paused' ? [pause(frontier)] : claimWaits(frontier, leaves.length > 0);
+  // What was due when the turn came is what it is at; its wait is only stored still.
+  const isHeld = instance.leaseUntil !== null && instance.leaseUntil > frontier.now;
+  const isOver = ({ blockId, until }: Wait) =>
+    isHeld && blockId !== null && until !== null && until <= frontier.now;
+  const leaves = standing.filter((wait) => !isOver(wait));
+  const isNamed = plan === null || leaves.some(({ kind }) => kind === 'lease');
+  const at = isHeld && !isNamed ? [...standing.filter(isOver), ...workedOn(frontier, plan)] : [];
+  const own = instance.state === 'paused' ? [pause(frontier)] : claimWaits(frontier, at, leaves.length > 0);
   return [
     ...own.filter(({ kind }) => kind === 'pause'),
     ...leaves,
@@ -38,12 +46,24 @@ function pauseDetail(reason: Json | undefined, breach: Json | undefined): string
 }
 
 /** What the instance as a whole waits for: its lease, or the turn that claims it. */
-function claimWaits({ instance, now }: Frontier, hasLeaves: boolean): readonly Wait[] {
+function claimWaits(
+  { instance, now }: Frontier,
+  at: readonly Pick<Wait, 'blockId' | 'iteration'>[],
+  hasLeaves: boolean,
+): readonly Wait[] {
   const { leaseUntil, dueAt, updatedAt } = instance;
   const whole = { blockId: null, iteration: '' };
   if (leaseUntil !== null) {
+    const held = { kind: 'lease', since: updatedAt, until: leaseUntil } as const;
+    if (at.length > 0)
+      return at.map(({ blockId, iteration }) => ({
+        ...held,
+        blockId,
+        iteration,
+        detail: 'is being worked on',
+      }));
     const detail = leaseUntil > now ? 'a turn works on it' : 'a turn held it and did not end';
-    return [{ ...whole, kind: 'lease', since: updatedAt, until: leaseUntil, detail }];
+    return [{ ...whole, ...held, detail }];
   }
   if (dueAt === null) return [];
   if (dueAt <= now)

@@ -13,13 +13,25 @@ export interface Explanation {
   readonly next: NextStep | null;
   /** Accepted facts that no turn has processed yet. */
   readonly inboxPending: number;
+  /** Of the newest accepted signals those that nothing in the run waits for, newest first; empty for an ended instance. */
+  readonly unheard: readonly UnheardSignal[];
   /** Claims so far, and those of them in a row that took over from a turn that did not end. */
   readonly claims: { readonly count: number; readonly takeOversInRow: number };
 }
 
+/** An accepted custom signal without effect. */
+export interface UnheardSignal {
+  readonly signalId: string;
+  /** Its name, without `custom:`. */
+  readonly name: string;
+  readonly acceptedAt: number;
+  /** A clause for people: "there is no block 'aprove', so nothing waits for it; did you mean 'human_input:approve'?". */
+  readonly detail: string;
+}
+
 /**
  * `timer`: an instant. `limit`: a rate limit, circuit breaker, pool or concurrency key, until an instant. `task`: an external worker. `gate`: a person's answer. `child`: a sub_sequence. `event`: an event.
- * `lease`: a turn that works on it. `pause`: somebody who resumes it. `due`: a turn that claims it.
+ * `lease`: a turn that works on it, or on this block of it. `pause`: somebody who resumes it. `due`: a turn that claims it.
  */
 export type WaitKind = 'timer' | 'limit' | 'task' | 'gate' | 'child' | 'event' | 'lease' | 'pause' | 'due';
 

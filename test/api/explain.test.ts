@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { frame, leaf, nextId, settleAs, waitingLeaf, write } from '../support/turn-builder.ts';
-import { type ApiFixture, createFixture } from './support/api-fixture.ts';
+import { type ApiFixture, type Body, createFixture } from './support/api-fixture.ts';
 import { published, startBody, started } from './support/documents.ts';
 import { ended, takeTurn, waitingForAnswer, waitingForWorker } from './support/seeded-runs.ts';
 
@@ -33,6 +33,7 @@ describe('GET /instances/{id}/explain', () => {
       lease: null,
       next: { action: 'claim', at: NOW },
       inbox_pending: 0,
+      unheard_signals: [],
       claims: { count: 0, take_overs_in_row: 0 },
     });
   });
@@ -53,12 +54,40 @@ describe('GET /instances/{id}/explain', () => {
     expect(await explain(id)).toMatchObject({
       state: 'running',
       lease: { owner: 'process-a', until: '2027-02-11T08:01:00.000Z', expired: false },
-      waiting_on: [{ kind: 'lease' }],
+      summary: expect.stringMatching(/^Block 'first' is being worked on since/),
+      waiting_on: [{ kind: 'lease', block_id: 'first', detail: 'is being worked on' }],
       next: { action: 'turn', at: '2027-02-11T08:01:00.000Z' },
       claims: { count: 1 },
     });
     api.clock.now += 61_000;
     expect(await explain(id)).toMatchObject({ lease: { expired: true }, next: { action: 'take_over' } });
+  });
+
+  it('names the first steps of all branches while a turn works on them, and what was due when it came', async () => {
+    const step = (id: string) => ({ type: 'step', id, handler: 'noop' });
+    const branches = [
+      [{ type: 'try_catch', id: 't', try_block: [step('a')], catch_block: [] }],
+      [step('b'), step('c')],
+    ];
+    const sequenceId = await published(api, { blocks: [{ type: 'parallel', id: 'p', branches }] });
+    const begun = await api.call('POST', '/instances', { body: startBody(sequenceId) });
+    const hold = async (instanceId: string) => {
+      const lease = { leaseToken: nextId(), leaseOwner: 'process-a', leaseMs: 60_000 };
+      const tenantId = (await api.store.getInstance(null, instanceId))?.tenantId ?? '';
+      await api.store.claimOne({ tenantId, instanceId, mode: 'hint', ...lease });
+      const { waiting_on: waits } = await explain(instanceId);
+      return waits.map((wait: Body) => `${wait.kind} ${wait.block_id} ${wait.detail}`);
+    };
+    expect(await hold(begun.body.id)).toEqual(['lease a is being worked on', 'lease b is being worked on']);
+    const delayed = await started(api);
+    await takeTurn(api, delayed, {
+      frames: [
+        write(frame({ leaf: { ...waitingLeaf('child'), reason: 'delay', wakeAt: api.clock.now + 1000 } })),
+      ],
+      settle: settleAs('scheduled', { dueAt: api.clock.now + 1000 }),
+    });
+    api.clock.now += 1000;
+    expect(await hold(delayed)).toEqual(['lease first is being worked on']);
   });
 
   it('names the gate, its choices and its end', async () => {
@@ -98,6 +127,30 @@ describe('GET /instances/{id}/explain', () => {
     const { id } = await waitingForWorker(api);
     await api.call('POST', `/instances/${id}/signals`, { body: { signal_type: 'custom:x' } });
     expect(await explain(id)).toMatchObject({ inbox_pending: 1, next: { action: 'claim' } });
+  });
+
+  it('names accepted signals that nothing waits for, with the gate that may be meant', async () => {
+    const asking = { type: 'step', id: 'first', handler: 'noop', wait_for_input: {} };
+    const sequenceId = await published(api, {
+      blocks: [asking, { ...asking, id: 'pay', on_uncertain: 'ask' }],
+    });
+    const begun = await api.call('POST', '/instances', { body: startBody(sequenceId) });
+    const { id } = begun.body;
+    for (const name of ['human_input:frist', 'human_input:first', 'human_input:pay', 'first', 'other']) {
+      await api.call('POST', `/instances/${id}/signals`, { body: { signal_type: { custom: name } } });
+      api.clock.now += 1000;
+    }
+    await api.call('POST', `/instances/${id}/signals`, { body: { signal_type: 'pause' } });
+    const { unheard_signals: unheard } = await explain(id);
+    expect(unheard.map((signal: Body) => [signal.name, signal.detail])).toEqual([
+      ['other', 'nothing waits for a signal of this name'],
+      ['first', "nothing waits for a signal of this name; did you mean 'human_input:first'?"],
+      [
+        'human_input:frist',
+        "there is no block 'frist', so nothing waits for it; did you mean 'human_input:first'?",
+      ],
+    ]);
+    expect(unheard[2].accepted_at).toBe(NOW);
   });
 
   it.each([

@@ -79,8 +79,13 @@ describe('the client commands', () => {
     expect((await stepwell('get', id)).stdout).toMatch(/state +waiting[\s\S]*"who": "Ada"/);
     expect((await stepwell('explain', id)).stdout).toContain('agree');
     expect((await stepwell('tree', id)).stdout).toMatch(/^◷ agree +step +waiting for input/);
+    const typo = await stepwell('signal', id, 'human_input:agre', '{"value": "yes"}');
+    const hint = "there is no block 'agre', so nothing waits for it; did you mean 'human_input:agree'?";
+    expect(typo.stdout).toMatch(/^Accepted human_input:agre /);
+    expect(typo.stdout).toContain(`Without effect: ${hint}`);
+    expect((await stepwell('explain', id)).stdout).toContain(hint);
     const answer = await stepwell('signal', id, 'human_input:agree', '{"value": "yes"}');
-    expect(answer.stdout).toContain('Accepted human_input:agree');
+    expect(answer.stdout).toMatch(/^Accepted human_input:agree \S+\n$/);
     expect((await stepwell('tree', id)).stdout).toContain('✔ agree');
   });
 

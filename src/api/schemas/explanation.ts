@@ -23,6 +23,9 @@ export const ExplanationBody = z.object({
     .object({ action: z.enum(['turn', 'take_over', 'claim', 'fact', 'resume']), at: Timestamp.nullable() })
     .nullable(),
   inbox_pending: z.int(),
+  unheard_signals: z.array(
+    z.object({ signal_id: Uuid, name: z.string(), accepted_at: Timestamp, detail: z.string() }),
+  ),
   claims: z.object({ count: z.int(), take_overs_in_row: z.int() }),
 });
 
@@ -44,6 +47,12 @@ export function showExplanation(explanation: Explanation): z.infer<typeof Explan
     lease: lease === null ? null : { ...lease, until: timestamp(lease.until) },
     next: next === null ? null : { action: next.action, at: optionalTimestamp(next.at) },
     inbox_pending: explanation.inboxPending,
+    unheard_signals: explanation.unheard.map(({ signalId, name, acceptedAt, detail }) => ({
+      signal_id: signalId,
+      name,
+      accepted_at: timestamp(acceptedAt),
+      detail,
+    })),
     claims: { count: claims.count, take_overs_in_row: claims.takeOversInRow },
   };
 }

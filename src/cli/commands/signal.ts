@@ -1,10 +1,13 @@
 import type { Advice } from '../../core/advice.ts';
 import type { Json } from '../../core/json.ts';
 import { ok, type Result } from '../../core/result.ts';
+import type { ApiClient } from '../client/api-client.ts';
 import { connect, connectionArgs } from '../client/connection.ts';
 import { SignalSent } from '../../api/schemas/actions.ts';
+import { ExplanationBody } from '../../api/schemas/explanation.ts';
 import { defineCliCommand } from '../command.ts';
 import { readJsonArgument } from '../read-json.ts';
+import { printable } from '../terminal.ts';
 
 const PLAIN_TYPES = new Set(['pause', 'resume', 'cancel', 'update_context']);
 
@@ -37,9 +40,24 @@ export default defineCliCommand({
     const path = `/instances/${encodeURIComponent(args.id)}/signals`;
     const answer = await client.value.post(path, body, SignalSent);
     if (!answer.ok) return answer;
-    const { green, dim } = terminal.palette;
-    if (args.json) terminal.out(JSON.stringify(answer.value));
-    else terminal.out(`${green('Accepted')} ${args.type} ${dim(answer.value.signal_id)}`);
+    const { green, yellow, dim } = terminal.palette;
+    if (args.json) {
+      terminal.out(JSON.stringify(answer.value));
+      return ok(null);
+    }
+    terminal.out(`${green('Accepted')} ${args.type} ${dim(answer.value.signal_id)}`);
+    // The answer to a signal costs its sender no look at the sequence; people can wait for one.
+    const why = PLAIN_TYPES.has(args.type)
+      ? null
+      : await whyUnheard(client.value, args.id, answer.value.signal_id);
+    if (why !== null) terminal.out(`${yellow('Without effect')}: ${printable(why)}`);
     return ok(null);
   },
 });
+
+/** Why nothing in the run waits for the signal; null when something may, and when it cannot be found out. */
+async function whyUnheard(client: ApiClient, id: string, signalId: string): Promise<string | null> {
+  const answer = await client.get(`/instances/${encodeURIComponent(id)}/explain`, ExplanationBody);
+  if (!answer.ok) return null;
+  return answer.value.unheard_signals.find((signal) => signal.signal_id === signalId)?.detail ?? null;
+}
