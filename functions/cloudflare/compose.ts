@@ -20,7 +20,7 @@ import { engineSettings, registryOf } from '../engine-settings.ts';
 import { sealOf } from '../seal-of.ts';
 import { readWorkerSettings, type WorkerSettings } from '../settings.ts';
 import type { WorkerEnv } from './platform.ts';
-import { refusedDrafts } from '../../src/engine/publish-drafts.ts';
+import { type DraftOutcome, refusedDrafts } from '../../src/engine/publish-drafts.ts';
 import { draftsOf, type Project } from '../project.ts';
 import { handlersOf } from '../project-handlers.ts';
 import { createWorkerLog } from './worker-log.ts';
@@ -44,6 +44,8 @@ export interface Publishing {
   readonly drafts: readonly JsonObject[];
   /** When this version of the Worker was uploaded, epoch ms. */
   readonly deployedAt: number;
+  /** What became of those that this isolate has published. */
+  readonly outcomes: Map<JsonObject, DraftOutcome['outcome']>;
   isDone: boolean;
 }
 
@@ -139,7 +141,7 @@ function publishingOf({ tenantId, drafts }: Brought, env: WorkerEnv): Publishing
       'bind the metadata of the version: "version_metadata": { "binding": "STEPWELL_VERSION" }',
     );
   }
-  return { tenantId, drafts, deployedAt, isDone: drafts.length === 0 };
+  return { tenantId, drafts, deployedAt, outcomes: new Map(), isDone: drafts.length === 0 };
 }
 
 function openInvocation(isolate: Isolate, env: WorkerEnv): Invocation {

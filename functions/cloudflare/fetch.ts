@@ -51,9 +51,9 @@ async function answerTo(request: Request, invocation: Invocation, runner: TurnRu
   const peer = request.headers.get('cf-connecting-ip') ?? '';
   const admit = admission(() => guard.keep());
   const onAdmitted: CallParts['onAdmitted'] = async (mayWrite) => {
-    const refusal = await admit(mayWrite);
-    if (refusal === null) await publishOnce(invocation, invocation.waker);
-    return refusal;
+    // The wake is kept last: what follows it has all the time that the wake leaves.
+    await publishOnce(invocation, invocation.waker);
+    return admit(mayWrite);
   };
   const parts = { runner, definitions, hints, onAdmitted, ...(outbox === undefined ? {} : { outbox }) };
   return app.fetch(request, new Call(parts, peer));

@@ -133,7 +133,7 @@ export class EconomyWorld extends FunctionWorld {
 const unused = { sendBatch: () => Promise.resolve() };
 
 function invocation(engine: FunctionEngine, remainingTimeMs: () => number) {
-  const publishing = { tenantId: 'default', drafts: [], deployedAt: 0, isDone: true };
+  const publishing = { tenantId: 'default', drafts: [], deployedAt: 0, outcomes: new Map(), isDone: true };
   return { engine, publishing, remainingTimeMs };
 }
 
