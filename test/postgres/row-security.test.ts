@@ -185,6 +185,7 @@ WHERE p.pronamespace = 'stepwell'::regnamespace AND has_function_privilege('step
       'injected_blocks',
       'instance_json',
       'instance_view',
+      'instance_views',
       'is_terminal',
       'rows_within',
       'schedule_json',
@@ -192,6 +193,7 @@ WHERE p.pronamespace = 'stepwell'::regnamespace AND has_function_privilege('step
       'sw_now',
       'task_json',
       'to_ms',
+      'within_bytes',
     ]);
     const open = await session.rows(
       "SELECT proname FROM pg_proc WHERE pronamespace = 'stepwell'::regnamespace AND has_function_privilege('public', oid, 'EXECUTE')",
