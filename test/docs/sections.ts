@@ -43,7 +43,8 @@ export function examplesOf(page: string): readonly (readonly [string, JsonObject
   });
 }
 
-const FILLED_IN = {
+/** What a publish fills in. */
+export const FILLED_IN = {
   id: '5d0c3f0a-9b1e-4f57-8a3c-1e2f60b7a911',
   tenant_id: 'default',
   namespace: 'default',

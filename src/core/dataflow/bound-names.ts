@@ -1,12 +1,15 @@
 import type { BlockVisit } from '../definition/walk.ts';
 
+/** What is bound: the answer of a gate, which is a text ([HI-4]), or something that nobody knows. */
+export type Binding = 'answer' | 'any';
+
 /**
  * Names of `data` that the engine sets while a sequence runs, which its `input_schema` therefore does not describe: the
  * items of enclosing `for_each` blocks ([ITEM-1]), `_error` where a failure is handled ([CERR-2]), and the answers of
  * gates ([HI-4]).
  */
 export function boundNames(visits: readonly BlockVisit[]): {
-  readonly at: (visit: BlockVisit) => (name: string) => boolean;
+  readonly at: (visit: BlockVisit) => (name: string) => Binding | null;
 } {
   const answers = new Set(
     visits.flatMap(({ block }) =>
@@ -15,7 +18,12 @@ export function boundNames(visits: readonly BlockVisit[]): {
         : [],
     ),
   );
-  return { at: (visit) => (name) => answers.has(name) || isBoundAt(visit, name) };
+  return {
+    at: (visit) => (name) => {
+      if (isBoundAt(visit, name)) return 'any';
+      return answers.has(name) ? 'answer' : null;
+    },
+  };
 }
 
 function isBoundAt(visit: BlockVisit, name: string): boolean {

@@ -3,7 +3,7 @@ import { shorten } from '../definition/path.ts';
 import { type BlockVisit, walkBlocks } from '../definition/walk.ts';
 import { compareCodePoints, type Json } from '../json.ts';
 import { blockTexts } from './block-texts.ts';
-import { boundNames } from './bound-names.ts';
+import { type Binding, boundNames } from './bound-names.ts';
 import { type Reference, scanReferences } from './scan-references.ts';
 import { type WalkedSchema, walkedSchema } from './schema-views.ts';
 import { walkSchema, type Walked } from './walk-schema.ts';
@@ -91,7 +91,7 @@ function findingOf(
   checking: Checking,
   consumer: string,
   reference: Reference,
-  isBound: (name: string) => boolean,
+  bindingOf: (name: string) => Binding | null,
 ): DataflowFinding | null {
   const { root, segments, text } = reference;
   const find = (code: DataflowCode, summary: string): DataflowFinding => {
@@ -103,7 +103,9 @@ function findingOf(
   if (root === 'outputs' && !checking.blocks.has(first)) {
     return find('MISSING_PRODUCER', `no block '${shorten(first)}' is there to produce ${shown}`);
   }
-  if (root === 'data' && isBound(first)) {
+  const binding = root === 'data' ? bindingOf(first) : null;
+  if (binding === 'answer' && rest.length === 0) return null;
+  if (binding !== null) {
     return find('TYPE_UNKNOWN', `${shown} is put into data while the sequence runs; no schema describes it`);
   }
   const schema = schemaOf(checking, root, first);

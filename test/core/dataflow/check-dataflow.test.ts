@@ -140,7 +140,7 @@ describe('a reference [API 4.2]', () => {
     expect(found('odd.x')).toBe('TYPE_UNKNOWN');
   });
 
-  it('to what the engine itself puts into data is unknown and no error', () => {
+  it('to what the engine itself puts into data is unknown and no error, but for the answer of a gate, which is a text', () => {
     const input = closed({ lines: { type: 'array', items: true } });
     const body = [step('in', { params: ['{{data.line.sku}}'] })];
     const each = { type: 'for_each', id: 'each', collection: 'data.lines', item_var: 'line', body };
@@ -148,7 +148,9 @@ describe('a reference [API 4.2]', () => {
     const blocks = [
       each,
       gate,
-      step('after', { params: ['{{data.answer}}', '{{data.line}}', '{{data._error}}'] }),
+      step('after', {
+        params: ['{{data.answer}}', '{{data.answer.by}}', '{{data.line}}', '{{data._error}}'],
+      }),
       {
         ...{ type: 'try_catch', id: 'try', try_block: [step('risky', { params: ['{{data._error.code}}'] })] },
         catch_block: [step('caught', { params: ['{{data._error.code}}'] })],
@@ -158,7 +160,7 @@ describe('a reference [API 4.2]', () => {
     expect(findings.map(({ consumer, code, reference }) => [consumer, code, reference])).toEqual([
       ['after', 'SCHEMA_PATH_MISSING', 'data._error'],
       ['after', 'SCHEMA_PATH_MISSING', 'data.line'],
-      ['after', 'TYPE_UNKNOWN', 'data.answer'],
+      ['after', 'TYPE_UNKNOWN', 'data.answer.by'],
       ['caught', 'TYPE_UNKNOWN', 'data._error.code'],
       ['in', 'TYPE_UNKNOWN', 'data.line.sku'],
       ['risky', 'SCHEMA_PATH_MISSING', 'data._error.code'],
