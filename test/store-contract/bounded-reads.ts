@@ -69,6 +69,7 @@ export function describeBoundedReads(makeStore: MakeStore): void {
       return [page.items.map(({ id }) => id), page.hasMore];
     };
     expect(await paged(10, 1)).toEqual([[newest], true]);
+    expect((await world.store.withinBytes(1).pageInstances(ALL, 1)).items).toHaveLength(1);
     expect(await paged(1, 100 * KIB)).toEqual([[newest], true]);
     expect(await paged(0, 100 * KIB)).toEqual([[], true]);
     expect((await paged(2, 100 * KIB))[1]).toBe(false);

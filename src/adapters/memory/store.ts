@@ -97,6 +97,7 @@ function createStoreOver(run: Run): Store {
       ...createStoreOver(boundedRun(run, maxBytes)),
       getBlob: (key, artifactId, most) => store.getBlob(key, artifactId, most),
       getOutput: (tenantId, id, rowId) => store.getOutput(tenantId, id, rowId),
+      pageInstances: (query, most) => store.pageInstances(query, most),
     }),
     close: () => Promise.resolve(),
   };

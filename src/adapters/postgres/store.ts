@@ -71,7 +71,7 @@ export function createPostgresStore(driver: SqlDriver): Store {
   };
 }
 
-/** Single values come as they do without a bound. */
+/** Single values, and pages with a bound of their own, come as they do without one. */
 function createBoundedStore(driver: SqlDriver, maxBytes: number): Store {
   const blobs = createBlobStore(driver);
   const reads = createReadStore(driver);
@@ -79,6 +79,7 @@ function createBoundedStore(driver: SqlDriver, maxBytes: number): Store {
     ...createPostgresStore(boundedDriver(driver, maxBytes)),
     getBlob: (key, artifactId, most) => blobs.getBlob(key, artifactId, most),
     getOutput: (tenantId, id, rowId) => reads.getOutput(tenantId, id, rowId),
+    pageInstances: async (query, most) => (await lists(driver)).pageInstances(query, most),
   };
 }
 

@@ -5,7 +5,8 @@
 export interface BoundedReads<S> {
   /**
    * The same store for reads, of which none brings more than `maxBytes` of JSON: one that would rejects with `ReadTooLarge`,
-   * and has brought nothing of it. What is one value by its id (`getBlob`, `getOutput`) comes whatever its size.
+   * and has brought nothing of it. What is one value by its id (`getBlob`, `getOutput`) comes whatever its
+   * size, and `pageInstances` has its own bound.
    */
   withinBytes(maxBytes: number): S;
 }
