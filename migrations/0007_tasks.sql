@@ -164,6 +164,7 @@ DECLARE
   v_now timestamptz := stepwell.sw_now();
   v_ids uuid[];
   v_refused text[];
+  v_bytes bigint := 0;
 BEGIN
   PERFORM stepwell.register_worker(coalesce(p_tenant, ''), p_worker, p_handler, p_queue, p_version, v_now);
   v_refused := stepwell.tenants_that_refuse(p_tenant, p_handler, p_version);
@@ -197,16 +198,17 @@ BEGIN
   IF v_ids IS NULL THEN
     RETURN '[]'::json;
   END IF;
-  -- What is claimed and does not fit through the host would come to nobody: the others stay where they are.
-  IF cardinality(v_ids) > 1 THEN
-    v_ids := ARRAY(
-      SELECT s.id FROM (
-        SELECT w.id, t.place, sum(octet_length(w.params::text) + octet_length(w.context::text)
-          + coalesce(octet_length(w.checkpoint::text), 0)) OVER (ORDER BY t.place) AS bytes
-        FROM unnest(v_ids) WITH ORDINALITY AS t(id, place)
-        JOIN stepwell.worker_tasks w ON w.id = t.id
-      ) s WHERE s.place = 1 OR s.bytes <= p_max_bytes);
-  END IF;
+  -- What is claimed and does not fit through the host would come to nobody: the others stay where they are. Telling how
+  -- large a task is means reading all of it, so nobody looks beyond the first that does not fit.
+  FOR v_place IN 1 .. CASE WHEN cardinality(v_ids) > 1 THEN cardinality(v_ids) ELSE 0 END LOOP
+    SELECT v_bytes + octet_length(w.params::text) + octet_length(w.context::text)
+      + coalesce(octet_length(w.checkpoint::text), 0) INTO v_bytes
+    FROM stepwell.worker_tasks w WHERE w.id = v_ids[v_place];
+    IF v_place > 1 AND v_bytes > p_max_bytes THEN
+      v_ids := v_ids[1:v_place - 1];
+      EXIT;
+    END IF;
+  END LOOP;
   UPDATE stepwell.worker_tasks w
   SET state = 'claimed', worker_id = p_worker, claim_epoch = w.claim_epoch + 1, claimed_at = v_now, heartbeat_at = v_now
   WHERE w.id = ANY (v_ids);
