@@ -16,13 +16,13 @@ describe('an idle month', () => {
     const dollars = Object.fromEntries(lines.map(({ what, idle }) => [what, idle.dollars]));
     // 2 queues × 5 pollers × 3 a minute × 43,800 minutes.
     expect(dollars['SQS empty receives']).toBeCloseTo(1.314 * 0.4, 9);
-    expect(dollars['Alarms']).toBeCloseTo(1.5, 9);
+    expect(dollars['Alarms']).toBeCloseTo(1.8, 9);
     expect(dollars['Metrics']).toBeCloseTo(0.6, 9);
     // 730 ÷ 6 sweeps × 5 minutes × 0.25 compute units.
     expect(dollars['Database, compute']).toBeCloseTo((730 / 6 / 12) * 0.25 * 0.106, 9);
     // 121.7 sweeps of 5 + 20 ms at half a gigabyte.
     expect(dollars['Lambda time']).toBeCloseTo(((730 / 6) * 0.025 * 0.5 * 13.3334) / 1e6, 12);
-    expect(idleMonth).toBeCloseTo(0.5256 + 0.2687 + 1.5 + 0.6, 3);
+    expect(idleMonth).toBeCloseTo(0.5256 + 0.2687 + 1.8 + 0.6, 3);
     expect(month).toBe(idleMonth);
   });
 
@@ -116,8 +116,8 @@ describe('a month of work, computed by hand', () => {
 describe('what is free', () => {
   it('leaves an idle AWS with its database, some alarms, and some asking of empty queues', () => {
     const { lines, month } = estimateOf({ runs: 0, freeTiers: true });
-    // 1.314 million requests to SQS and 15 alarms, of which one million and ten are free.
-    const others = 0.314 * 0.4 + 5 * 0.1;
+    // 1.314 million requests to SQS and 18 metrics that alarms look at, of which one million and ten are free.
+    const others = 0.314 * 0.4 + 8 * 0.1;
     expect(month).toBeCloseTo(others + (730 / 6 / 12) * 0.25 * 0.106, 9);
     expect(lines.find(({ what }) => what === 'Metrics')?.month).toEqual({ amount: 2, dollars: 0 });
   });
