@@ -18,6 +18,7 @@ export interface ApiParts {
   readonly settings: HostSettings;
   readonly version: string;
   readonly peerOf: ApiDeps['peerOf'];
+  readonly forwardedOf?: ApiDeps['forwardedOf'];
   /** Event streams at once; default: none, since most functions answer as a whole and who follows something polls. */
   readonly maxStreams?: number;
   readonly carried: Carried;
@@ -30,7 +31,7 @@ const NODES_LOOKED_AT = 100;
 
 /** What the API of a function host works with. Throws as `apiSettings`. */
 export function apiDeps(parts: ApiParts): ApiDeps {
-  const { engine, runner, settings, version, peerOf, maxStreams = 0, streamLookMs = 0 } = parts;
+  const { engine, runner, settings, version, peerOf, forwardedOf, maxStreams = 0, streamLookMs = 0 } = parts;
   const { store, handlers, definitions, hints, ids, clock, entropy, log, limits, seal, outbox, node } =
     engine.deps;
   return {
@@ -62,6 +63,7 @@ export function apiDeps(parts: ApiParts): ApiDeps {
       notReadyReason: () => (node?.isDraining === true ? 'draining' : null),
     },
     peerOf,
+    ...(forwardedOf === undefined ? {} : { forwardedOf }),
     activity: unhurried(createActivity(clock), streamLookMs),
   };
 }

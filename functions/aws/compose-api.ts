@@ -51,6 +51,7 @@ export function composeApi(parts: AwsParts, maxStreams = 0): AwsApi {
         settings,
         version,
         peerOf,
+        forwardedOf,
         maxStreams,
         carried: { maxBodyBytes: MAX_BODY_BYTES, answerLimit },
       }),
@@ -72,6 +73,14 @@ export function composeApi(parts: AwsParts, maxStreams = 0): AwsApi {
 function peerOf(hostEnv: unknown): string {
   const sourceIp = ['requestContext', 'http', 'sourceIp'].reduce(memberOf, hostEnv);
   return typeof sourceIp === 'string' ? sourceIp : '';
+}
+
+/**
+ * Function URLs cut `x-forwarded-for` down to its first address, which is the caller's to write; CloudFront says whom it was asked by
+ * in a header of its own, as `address:port`.
+ */
+function forwardedOf(headers: Headers): string | null {
+  return headers.get('cloudfront-viewer-address')?.replace(/:\d+$/, '') ?? null;
 }
 
 function memberOf(value: unknown, name: string): unknown {

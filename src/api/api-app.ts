@@ -107,9 +107,15 @@ function mount(app: Hono<ApiEnv>, deps: ApiContext, { path, isRoot, load }: Rout
   });
 }
 
-function callerAddress({ peerOf, peerBehind }: ApiContext, { headers }: Request, hostEnv: unknown): string {
-  return peerBehind(peerOf(hostEnv), headers.get('x-forwarded-for'));
+function callerAddress(
+  { peerOf, peerBehind, forwardedOf = xForwardedFor }: ApiContext,
+  { headers }: Request,
+  hostEnv: unknown,
+): string {
+  return peerBehind(peerOf(hostEnv), forwardedOf(headers));
 }
+
+const xForwardedFor = (headers: Headers): string | null => headers.get('x-forwarded-for');
 
 function withCallParts(deps: ApiContext, hostEnv: unknown): ApiContext {
   return deps.partsOf === undefined ? deps : { ...deps, ...deps.partsOf(hostEnv) };

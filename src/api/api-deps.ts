@@ -14,6 +14,8 @@ export interface ApiDeps extends UseCaseDeps {
   readonly service: ServiceFacts;
   /** Address of the peer, from what the host hands to the app; empty when it is unknown. */
   readonly peerOf: (hostEnv: unknown) => string;
+  /** Addresses that a trusted proxy tells, its own peer last; default: `x-forwarded-for`, where the host leaves that as it came. */
+  readonly forwardedOf?: (headers: Headers) => string | null;
   /** A file of Swagger UI; null when it is not there. Absent where the host brings none: then there is no page. */
   readonly swaggerFile?: (name: SwaggerFile) => Uint8Array | null;
   /** What is written in this process, for those who follow it. */
@@ -72,7 +74,7 @@ export interface ApiSettings {
   readonly maxBodyBytes: number;
   readonly maxWebhookBodyBytes: number;
   readonly webhookRatePerSec: number;
-  /** Addresses and networks of proxies, whose `x-forwarded-for` is believed; absent: nobody's is. */
+  /** Addresses and networks of proxies that are believed about who calls; absent: nobody is. */
   readonly trustedProxies?: readonly string[];
   /** Event streams open at once. */
   readonly maxStreams: number;

@@ -71,7 +71,7 @@ export const settingsSchema = z.object({
   trustedProxies: textList('a comma list of addresses and networks such as 10.0.0.0/8', isNetwork)
     .default([])
     .describe(
-      'Proxies whose `x-forwarded-for` tells who calls: addresses and networks. Empty: none is believed.',
+      "Proxies that are believed when they tell who calls (`x-forwarded-for`; on Lambda CloudFront's own header): addresses and networks.",
     ),
   maxStreams: wholeNumber(0, 1_000_000)
     .default(256)

@@ -147,20 +147,22 @@ describe.each([
   });
 });
 
-it('a function counts callers by whom its trusted proxy names, else by the proxy', async () => {
-  const statuses = async (trusted: object) => {
+it('a function counts callers by whom CloudFront names where it is trusted, and believes nothing else', async () => {
+  const statuses = async (trusted: object, header = 'cloudfront-viewer-address') => {
     const counted = { ...environment, STEPWELL_WEBHOOK_RATE_PER_SEC: '1', ...trusted };
     const handle = createApiHandler(createAwsHost({ environment: counted, writeLog: () => undefined }));
     const answers: number[] = [];
-    for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.2']) {
+    for (const address of ['192.0.2.1:4711', '192.0.2.2:4711', '192.0.2.2:4712']) {
       const event = httpEvent('POST', '/webhooks/nobody-counts', TENANT, {});
-      Object.assign(event.headers ?? {}, { 'x-forwarded-for': address });
+      Object.assign(event.headers ?? {}, { [header]: address });
       answers.push((await handle(event, lambdaContext())).statusCode);
     }
     return answers;
   };
   expect(await statuses({})).toEqual([404, 429, 429]);
   expect(await statuses({ STEPWELL_TRUSTED_PROXIES: '203.0.113.0/24' })).toEqual([404, 404, 429]);
+  const xForwardedFor = await statuses({ STEPWELL_TRUSTED_PROXIES: '203.0.113.0/24' }, 'x-forwarded-for');
+  expect(xForwardedFor).toEqual([404, 429, 429]);
   await expect(statuses({ STEPWELL_TRUSTED_PROXIES: 'cdn.example.com' })).rejects.toThrow(
     'STEPWELL_TRUSTED_PROXIES',
   );
