@@ -162,6 +162,15 @@ describe('the deployed Worker in workerd', () => {
     await hasEnded(id, 'completed');
   });
 
+  it('asks one question and keeps no wake when its cron trigger finds nothing to do', async () => {
+    await start({ databaseUrl: (await createTestDatabase(MIGRATED)).url, postman: 'idle' });
+    await worker.cron();
+    const before = neon.statementCount();
+    await worker.cron();
+    expect(neon.statementCount() - before).toBe(1);
+    expect(await worker.waker('next')).toBe('none');
+  });
+
   it('keeps a wake before it stores what may fall due, and reading keeps none', async () => {
     await start({ postman: 'idle' });
     await worker.call('GET', '/api/v1/instances');
