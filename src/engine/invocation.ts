@@ -11,6 +11,11 @@ import { untilAnswered } from './until-answered.ts';
 
 /** A database that wakes up refuses the first connections; that must not send a message back. */
 const CLAIM_TRIES_MAX = 8;
+/**
+ * How long a claim is repeated: the driver may wait at each try (a second on Lambda), and a message that comes back later costs
+ * less than an invocation that waits. Once more is always right, as an answer that was lost may have been a lease.
+ */
+const CLAIM_WITHIN_MS = 3_000;
 
 /** The instance that a message names. */
 export interface HintTarget {
@@ -140,6 +145,10 @@ async function runHint(invocation: Invocation, target: HintTarget): Promise<Hint
 /** The token is the same each time, so a claim whose answer was lost is answered again (RULINGS A24). */
 function claim({ deps, runner, remainingTimeMs }: Invocation, target: HintTarget): Promise<ClaimOneResult> {
   const request = { ...target, ...runner.newLease(), mode: 'hint' } as const;
-  const mayWait = (tries: number): boolean => tries < CLAIM_TRIES_MAX && remainingTimeMs() >= RESERVE_MS;
+  const untilMs = deps.clock.monotonicMs() + CLAIM_WITHIN_MS;
+  const mayWait = (tries: number): boolean =>
+    tries < CLAIM_TRIES_MAX &&
+    (tries === 1 || deps.clock.monotonicMs() < untilMs) &&
+    remainingTimeMs() >= RESERVE_MS;
   return untilAnswered(deps.clock, () => deps.store.claimOne(request), mayWait);
 }

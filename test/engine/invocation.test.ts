@@ -95,6 +95,27 @@ describe('an invocation for messages', () => {
     expect(claim?.args[0]).toMatchObject({ leaseMs: 75_000, mode: 'hint' });
   });
 
+  it.each([
+    [1_000, 3],
+    [4_000, 2],
+    [1, 8],
+  ])('asks for seconds and no longer when each claim takes %i ms to fail', async (takesMs, tries) => {
+    const id = await start(step('a', 'quick'));
+    let asked = 0;
+    const claimOne = () =>
+      new Promise<never>((_resolve, reject) => {
+        asked += 1;
+        const error = new StoreUnavailable('it sleeps', { unknown: false });
+        engine.deps.clock.after(takesMs, () => reject(error));
+      });
+    const store = new Proxy(engine.deps.store, {
+      get: (target, name) => (name === 'claimOne' ? claimOne : Reflect.get(target, name)),
+    });
+    engine = { ...engine, deps: { ...engine.deps, store } };
+    expect(await invoke([id])).toEqual(['retry']);
+    expect(asked).toBe(tries);
+  });
+
   it('works at several instances at once, and one after the other where there are more', async () => {
     const ids = await Promise.all([1, 2, 3].map(() => start(step('a', 'slow'))));
     engine = { ...engine, settings: { ...engine.settings, maxTurns: 2 } };
