@@ -28,9 +28,18 @@ export function member(value: Json | undefined, key: string): Json | undefined {
 export function jsonObject(entries: Iterable<readonly [string, Json]>): JsonObject {
   const target: Record<string, Json> = {};
   for (const [key, value] of entries) {
-    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+    // Every other key is an own member by being set, at a fraction of the cost.
+    if (key !== '__proto__') target[key] = value;
+    else Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
   }
   return target;
+}
+
+/** A copy that shares nothing with the value. */
+export function copyOfJson(value: Json): Json {
+  if (isJsonArray(value)) return value.map(copyOfJson);
+  if (!isJsonObject(value)) return value;
+  return jsonObject(Object.entries(value).map(([key, inner]) => [key, copyOfJson(inner)]));
 }
 
 /** `base` with the members of `patch` on top, per top-level key ([CTX-4]). */

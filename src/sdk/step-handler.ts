@@ -1,11 +1,11 @@
 import type { Failure } from '../core/failure.ts';
-import type { Json } from '../core/json.ts';
+import { type Json, copyOfJson } from '../core/json.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { callOutput, toJson } from '../core/call-output.ts';
 import { lineText } from '../core/storable-text.ts';
 import type { ContextView, StepCall, StepHandler, StepOutcome } from '../ports/step-handler.ts';
 import type { Clock } from '../ports/system.ts';
-import { earlySignal } from './early-signal.ts';
+import { type EarlySignal, earlySignal } from './early-signal.ts';
 import type { DefinedHandler, HandlerContext } from './handler.ts';
 import { type StandardIssue, type StandardSchema, violations } from './standard-schema.ts';
 import { isStepError, type StepError } from './step-error.ts';
@@ -45,9 +45,9 @@ async function runCall(
   const early = earlySignal(call, clock);
   try {
     // A copy: params may share parts with the context that the engine goes on with, and handlers may change their input.
-    const input = await parsed(defined.input, structuredClone(call.params));
+    const input = await parsed(defined.input, copyOfJson(call.params));
     if (!input.ok) return { ok: false, failure: inputFailure(defined.name, input.error) };
-    const returned = await defined.run(input.value, handlerContext(call, early.signal));
+    const returned = await defined.run(input.value, handlerContext(call, early));
     const output = await parsed(defined.output, returned);
     if (!output.ok) return { ok: false, failure: outputFailure(defined.name, output.error) };
     const json = callOutput(output.value);
@@ -68,7 +68,7 @@ async function parsed(
   return result.issues === undefined ? ok(result.value) : err(result.issues);
 }
 
-function handlerContext(call: StepCall, signal: AbortSignal): HandlerContext {
+function handlerContext(call: StepCall, early: Pick<EarlySignal, 'signal'>): HandlerContext {
   let context: ContextView | undefined;
   return {
     instanceId: call.instanceId,
@@ -79,7 +79,9 @@ function handlerContext(call: StepCall, signal: AbortSignal): HandlerContext {
     idempotencyKey: call.idempotencyKey,
     attemptKey: call.attemptKey,
     redelivery: call.redelivery,
-    signal,
+    get signal() {
+      return early.signal;
+    },
     remainingTimeMs: call.remainingTimeMs,
     log: {
       debug: (message) => call.log('debug', lineText(message)),

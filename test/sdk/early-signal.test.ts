@@ -44,6 +44,22 @@ describe('signal of a handler', () => {
     expect(waiting).toEqual([[]]);
   });
 
+  it('listens to the end of a call without deadline only for a handler that asks for it', async () => {
+    const listening: number[] = [];
+    const calls = [
+      defineHandler('deaf', {}, () => void listening.push(getEventListeners(signal, 'abort').length)),
+      defineHandler('hearing', {}, (_, context) => {
+        expect(context.signal.aborted).toBe(false);
+        listening.push(getEventListeners(signal, 'abort').length);
+      }),
+    ];
+    const { signal } = new AbortController();
+    const whole = { signal, remainingTimeMs: () => Number.POSITIVE_INFINITY };
+    for (const handler of calls) await toStepHandler(handler, manualClock()).run(stepCall({}, whole));
+    expect(listening).toEqual([0, 1]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
   it('lets a handler that hears it return what it has', async () => {
     const clock = manualClock();
     const handler = defineHandler('k', {}, async (_, { signal }) => {
