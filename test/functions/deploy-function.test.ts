@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createDeployHandler } from '../../functions/aws/deploy.ts';
+import { createPgDriver } from '../../src/adapters/postgres/drivers/pg.ts';
+import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
+import { nextId } from '../support/turn-builder.ts';
+import { createDatabase } from './support/deployment.ts';
 
 /** Nobody listens there. */
 const NOWHERE = { STEPWELL_DATABASE_URL: 'postgres://owner@127.0.0.1:1/none' };
@@ -28,4 +32,36 @@ describe('a deployment', () => {
       'good: the deployment brings another one of this name',
     );
   });
+});
+
+it('the migrations of a deployment make the login of the functions, and nobody is shown its password', async () => {
+  const owner = await createDatabase();
+  const login = `functions_${nextId()}`;
+  const password = `word/${nextId()}`;
+  const lines: string[] = [];
+  const environment = {
+    STEPWELL_DATABASE_URL: owner,
+    STEPWELL_LOGIN: login,
+    STEPWELL_LOGIN_PASSWORD: password,
+  };
+  const handle = createDeployHandler(
+    { sequenceFiles: {} },
+    { environment, writeLog: (line) => lines.push(line) },
+  );
+  await handle({ action: 'migrate' });
+  await handle({ action: 'migrate' });
+  const admissions = lines.map((line) => /"admission":"(\w+)"/.exec(line)?.[1]).filter(Boolean);
+  expect(admissions).toEqual(['created', 'known']);
+  expect(lines.join()).not.toContain(password);
+  const url = new URL(owner);
+  url.username = login;
+  url.password = encodeURIComponent(password);
+  const driver = createPgDriver({ connectionString: url.href, poolSize: 1 });
+  await expect(createPostgresStore(driver).lookForWork({})).resolves.toBeDefined();
+  const mine = await driver.query(
+    'SELECT rolname FROM pg_roles WHERE rolname = current_user AND NOT rolsuper',
+    [],
+  );
+  expect(mine).toEqual([[login]]);
+  await driver.close();
 });
