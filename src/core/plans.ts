@@ -7,7 +7,7 @@ export const TenantPlan = z.object({
   plan_id: z.string().min(1).default('custom'),
   /** Instances that have not ended, dry runs included. */
   max_active_instances: count,
-  /** Starts by API, batch and trigger; what a second of them may be. */
+  /** Starts within a second. Those of schedules, emits and forks count too; only those by API, batch and trigger are refused. */
   max_starts_per_second: count,
   max_batch_instances: count,
   max_context_bytes: count,

@@ -33,7 +33,7 @@ export interface SqlSession {
   end(): Promise<void>;
 }
 
-/** The way of the store to its database. Every round trip is counted here and nowhere else. */
+/** The way of the store to its database. Every round trip is counted here and nowhere else, also one that failed. */
 export interface SqlDriver {
   /** One prepared statement, one round trip. */
   query(text: string, params: readonly SqlParam[]): Promise<SqlRows>;

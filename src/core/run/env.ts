@@ -53,7 +53,10 @@ export interface Dispatch {
   readonly timeoutMs: number | null;
   /** A cancel does not refuse its result (17.3). */
   readonly shielded: boolean;
-  /** As it was when the leaf became ready. */
+  /**
+   * Made when it is asked for: data, config and audit as they were when the leaf became ready, `runtime` as it is when that is
+   * read.
+   */
   readonly context: () => ViewOfContext;
   readonly idempotencyKey: string;
   /** The leaf as it is while the call runs. */

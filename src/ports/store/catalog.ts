@@ -72,7 +72,7 @@ export interface DeployedSequence extends SequenceName {
 /**
  * `known`: this deployment was noted before, or brings what the one before it brought, or what the name means already.
  * `superseded`: a later deployment was noted. `moved`: the newest version is another one than was seen; look again.
- * `id_exists`: the id is taken by a version. The last three change nothing.
+ * `id_exists`: the id is taken by a version. The last three publish nothing and note nothing.
  */
 export type DeployedAnswer = 'published' | 'known' | 'superseded' | 'moved' | 'id_exists';
 
