@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/core/json.ts';
 import { type Body, OTHER_TENANT, TENANT } from './support/api-fixture.ts';
 import type { BackendName } from './support/backends.ts';
 import { createLiveApi } from './support/live-api.ts';
+import { wholeReads } from '../support/whole-reads.ts';
 import { at, HOUR, NOWHERE, step, useStandingRuns } from './support/standing-runs.ts';
 
 /** Registers what people ask of a run that stands, and what the answers offer, over one kind of store. */
@@ -104,7 +105,8 @@ export function describeDiagnosis(backendName: BackendName): void {
 
     it('a look-up that fails is told of and is no error of the call [API 7.1]', async () => {
       const id = await run(step('lookup', { handler: 'parcel_lookup' }));
-      const store = { ...runs.underTest.store, getSurroundings: () => Promise.reject(new Error('gone')) };
+      const lost = { ...runs.underTest.store, getSurroundings: () => Promise.reject(new Error('gone')) };
+      const store = wholeReads(lost);
       const fails = createLiveApi({ ...runs.underTest, store });
       await fails.stop();
       const reply = await fails.call('GET', `/instances/${id}/diagnosis`);
