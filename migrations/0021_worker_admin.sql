@@ -290,7 +290,8 @@ BEGIN
     JOIN stepwell.cluster_nodes n ON n.id = l.id);
 END $$;
 
--- Starts of a tenant whose plan bounds its active instances come one after the other; held until the start is stored.
+-- Starts of a tenant whose plan bounds its active instances or its starts come one after the other; held until the start is
+-- stored.
 CREATE FUNCTION stepwell.hold_plans(p_limits jsonb) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
