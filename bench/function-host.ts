@@ -107,7 +107,7 @@ function wakesOf(waker: ScheduleWaker | undefined): AwsParts['wakes'] {
   return {
     waker: waker === undefined ? null : Promise.resolve(waker),
     memory: { keptUntilMs: 0 },
-    failed: { count: 0, requestIds: [] },
+    failed: { count: 0, doneAtMs: 0, requestIds: [] },
   };
 }
 

@@ -38,6 +38,8 @@ export interface AwsParts {
 export interface FailedMemory {
   /** In a row. */
   count: number;
+  /** When a wake of this process last did everything, on the wall clock. */
+  doneAtMs: number;
   /** Invocations that have failed and have kept another, the latest last: the host repeats each in vain. */
   requestIds: readonly string[];
 }
@@ -96,7 +98,7 @@ async function compose(options: AwsHostOptions): Promise<AwsParts> {
       maxOutputBytes: MAX_OUTPUT_BYTES,
     }),
   );
-  const failed = { count: 0, requestIds: [] };
+  const failed = { count: 0, doneAtMs: 0, requestIds: [] };
   const wakes = { waker: null, memory: { keptUntilMs: 0 }, failed };
   return { engine, queue, log, watched, settings, version, wakes };
 }

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/adapters/system.ts';
 import type { WakeGuard } from '../../src/engine/deployment-wakes.ts';
 import type { FailedWakes } from '../../src/engine/failed-wakes.ts';
-import type { ScheduleWaker } from '../../src/adapters/scheduler/schedule-waker.ts';
+import type { ScheduleWaker, WakeEvent } from '../../src/adapters/scheduler/schedule-waker.ts';
 import type { Waker } from '../../src/ports/waker.ts';
 import type { AwsParts } from './compose.ts';
 
@@ -52,24 +52,36 @@ async function guardOf(parts: AwsParts, waker: Waker): Promise<WakeGuard> {
   });
 }
 
-/** What is known of failed wakes: by this process, and by the one that has kept this wake and says so in its event. */
-export function failedOf({ wakes: { failed } }: AwsParts, waker: ScheduleWaker, event: unknown): FailedWakes {
+/**
+ * What is known of failed wakes: by this process, and by the one that has kept this wake before it claimed anything, and says so in the
+ * event; what was done since makes that void.
+ */
+export function failedOf(
+  { wakes: { failed }, engine }: AwsParts,
+  waker: ScheduleWaker,
+  event: unknown,
+): FailedWakes {
+  const { clock } = engine.deps;
   return {
-    count: () => Promise.resolve(Math.max(failed.count, failedBefore(event))),
+    count() {
+      const isVoid = saidIn(event, 'kept_at_ms') <= failed.doneAtMs;
+      return Promise.resolve(isVoid ? failed.count : Math.max(failed.count, saidIn(event, 'failed_wakes')));
+    },
     async comeAgain(pause, failedCount) {
       failed.count = failedCount;
       await waker.wakeAgain(pause, failedCount);
     },
     forget() {
       failed.count = 0;
+      failed.doneAtMs = clock.nowMs();
       return Promise.resolve();
     },
   };
 }
 
-/** What `wakeAgain` has written; others call the function with anything. */
-function failedBefore(event: unknown): number {
-  const said =
-    typeof event === 'object' && event !== null && 'failed_wakes' in event ? event.failed_wakes : 0;
+/** What `wakeAgain` has written; others call the function with anything. 0: nothing. */
+function saidIn(event: unknown, name: keyof WakeEvent): number {
+  const entries = typeof event === 'object' && event !== null ? Object.entries(event) : [];
+  const said: unknown = entries.find(([key]) => key === name)?.[1];
   return typeof said === 'number' && said > 0 ? Math.floor(said) : 0;
 }

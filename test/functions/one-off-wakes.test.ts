@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createSchedule } from '../../src/engine/schedules.ts';
 import { step } from '../engine/support/blocks.ts';
 import { broken, faultAt, outage } from '../engine/support/fault-plans.ts';
 import { noFaults } from '../engine/support/fault-store.ts';
@@ -6,7 +7,7 @@ import { LIMIT_MS } from '../engine/support/function-world.ts';
 import { runScenario } from '../engine/support/run-scenario.ts';
 import { scenarios } from '../engine/support/scenarios.ts';
 import { checkEffects, checkEnd, faultless } from '../engine/support/single-fault.ts';
-import type { TestEngineOptions } from '../engine/support/test-engine.ts';
+import { TENANT, type TestEngineOptions } from '../engine/support/test-engine.ts';
 import { ScheduledWorld } from './support/scheduled-world.ts';
 
 const MINUTE_MS = 60_000;
@@ -215,6 +216,29 @@ describe('wakes on schedules of one call that fail for another reason than the d
     await world.time.pass(GUARD_MS + MINUTE_MS);
     const said = world.lines.slice(length).filter(({ message }) => message.startsWith('a wake could not'));
     expect(said.slice(0, 2).map(({ fields }) => fields['failed_wakes'])).toEqual([1, 2]);
+  });
+
+  it('are not those that did everything: a schedule each minute has one wake each minute', async () => {
+    const world = new ScheduledWorld({ scripts: quick, isWarm: true });
+    const { useCases } = world.boot();
+    const schedule = {
+      tenantId: TENANT,
+      namespace: 'fulfilment',
+      sequenceId: await world.publish([step('a', 'quick')]),
+      cronExpr: '* * * * *',
+      timezone: 'UTC',
+      enabled: true,
+      metadata: {},
+      overlapPolicy: 'allow',
+    } as const;
+    await createSchedule(useCases, { tenantId: null, isAdmin: true }, schedule);
+    world.sweep();
+    await world.time.pass(2 * HOUR_MS);
+    const before = { wakes: world.wakes.length, fired: world.countCalls('fireSchedule') };
+    await world.time.pass(HOUR_MS);
+    expect(world.countCalls('fireSchedule') - before.fired).toBe(60);
+    expect(world.wakes.length - before.wakes).toBe(60);
+    expect(world.schedules.size).toBe(1);
   });
 
   it('do not hold up what falls due of another kind', async () => {

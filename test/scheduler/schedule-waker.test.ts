@@ -84,15 +84,16 @@ describe('wakes by one-off schedules (RULINGS A33)', () => {
     await waker({ now: NOW + 3 * MINUTE_MS }).wakeAgain({ ...quarter, delayMs: 15 * MINUTE_MS }, 7);
     await waker().wakeAgain({ fullMs: 30_000, delayMs: 25_000 }, 1);
     await waker({ now: NOW + 38_000 }).wakeAgain({ fullMs: MINUTE_MS, delayMs: 50_000 }, 2);
+    const said = (count: number, at: number) => JSON.stringify({ failed_wakes: count, kept_at_ms: at });
     const kept = [...scheduler.schedules].map(([name, { ScheduleExpression, Target }]) => [
       name,
       ScheduleExpression,
       Target.Input,
     ]);
     expect(kept).toEqual([
-      ['again-15-202702110815', 'at(2027-02-11T08:17:00)', '{"failed_wakes":7}'],
-      ['again-1-202702110801', 'at(2027-02-11T08:01:00)', '{"failed_wakes":1}'],
-      ['again-1-202702110802', 'at(2027-02-11T08:02:00)', '{"failed_wakes":2}'],
+      ['again-15-202702110815', 'at(2027-02-11T08:17:00)', said(7, NOW)],
+      ['wake-202702110801', 'at(2027-02-11T08:01:00)', said(1, NOW)],
+      ['wake-202702110802', 'at(2027-02-11T08:02:00)', said(2, NOW + 38_000)],
     ]);
   });
 

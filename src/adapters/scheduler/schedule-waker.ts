@@ -36,6 +36,8 @@ export interface ScheduleWaker extends Waker {
 /** What the event of a wake says; the events of others say nothing. */
 export interface WakeEvent {
   readonly failed_wakes?: number;
+  /** When this was written, epoch ms: what has succeeded since makes it void. */
+  readonly kept_at_ms?: number;
 }
 
 /**
@@ -46,10 +48,10 @@ export interface WakeEvent {
 export function createScheduleWaker(options: ScheduleWakerOptions): ScheduleWaker {
   const open = onceLoaded();
   const made = new Set<number>();
-  const wakeAt = async (minute: number): Promise<void> => {
+  const wakeAt = async (minute: number, event: WakeEvent = {}): Promise<void> => {
     if (made.has(minute)) return;
     const at = minute * MINUTE_MS;
-    await createSchedule(options, await open(), { name: `wake-${digitsOf(at)}`, at, event: {} });
+    await createSchedule(options, await open(), { name: nameOfMinute(at), at, event });
     forgetOver(made, options.clock.nowMs());
     made.add(minute);
   };
@@ -57,8 +59,11 @@ export function createScheduleWaker(options: ScheduleWakerOptions): ScheduleWake
     guard: (delayMs) => wakeAt(Math.ceil((options.clock.nowMs() + delayMs) / MINUTE_MS)),
     wakeWithin: (delayMs) => wakeAt(minuteBy(options.clock.nowMs(), delayMs)),
     async wakeAgain(pause, failedCount) {
-      const wake = wakeAgainAfter(pause, options.clock.nowMs());
-      await createSchedule(options, await open(), { ...wake, event: { failed_wakes: failedCount } });
+      const now = options.clock.nowMs();
+      const event = { failed_wakes: failedCount, kept_at_ms: now };
+      const { name, at } = wakeAgainAfter(pause, now);
+      if (name === nameOfMinute(at)) await wakeAt(at / MINUTE_MS, event);
+      else await createSchedule(options, await open(), { name, at, event });
     },
   };
 }
@@ -70,7 +75,12 @@ interface OneWake {
   readonly event: WakeEvent;
 }
 
-/** Name and instant of the wake in the next stretch. */
+/** The name of the wake that everybody shares who wants one in this minute. */
+export function nameOfMinute(at: number): string {
+  return `wake-${digitsOf(at)}`;
+}
+
+/** Name and instant of the wake in the next stretch; in a stretch of one minute it is the wake of that minute. */
 export function wakeAgainAfter(
   { delayMs, fullMs }: { readonly delayMs: number; readonly fullMs: number },
   now: number,
@@ -78,6 +88,7 @@ export function wakeAgainAfter(
   const minutes = Math.ceil(fullMs / MINUTE_MS);
   const start = (Math.floor((now + AHEAD_MS) / (minutes * MINUTE_MS)) + 1) * minutes * MINUTE_MS;
   const at = Math.floor((start + fullMs - delayMs) / MINUTE_MS) * MINUTE_MS;
+  if (minutes === 1) return { name: nameOfMinute(start), at: start };
   return { name: `again-${minutes}-${digitsOf(start)}`, at };
 }
 

@@ -1,7 +1,11 @@
 import type { AwsParts, FailedMemory } from '../../../functions/aws/compose.ts';
 import { createSweepHandler } from '../../../functions/aws/sweep.ts';
 import { readSettings } from '../../../functions/settings.ts';
-import { type ScheduleWaker, wakeAgainAfter } from '../../../src/adapters/scheduler/schedule-waker.ts';
+import {
+  nameOfMinute,
+  type ScheduleWaker,
+  wakeAgainAfter,
+} from '../../../src/adapters/scheduler/schedule-waker.ts';
 import { createWakeGuard, type WakeGuard } from '../../../src/engine/deployment-wakes.ts';
 import type { FunctionEngine } from '../../../src/engine/function-engine.ts';
 import type { Log, LogFields } from '../../../src/ports/system.ts';
@@ -63,7 +67,7 @@ export class ScheduledWorld extends FunctionWorld {
       },
       wakeAgain: (pause, failed) => {
         const { name, at } = wakeAgainAfter(pause, this.time.now);
-        return this.keepAt(at, { failed_wakes: failed }, name);
+        return this.keepAt(at, { failed_wakes: failed, kept_at_ms: this.time.now }, name);
       },
     };
     this.guard = createWakeGuard({
@@ -108,7 +112,7 @@ export class ScheduledWorld extends FunctionWorld {
     return Math.ceil((this.time.now + delayMs) / MINUTE_MS) * MINUTE_MS;
   }
 
-  private keepAt(at: number, event: unknown, name = `wake-${at}`): Promise<void> {
+  private keepAt(at: number, event: unknown, name = nameOfMinute(at)): Promise<void> {
     this.asked += 1;
     if (!this.schedules.has(name)) {
       this.schedules.set(name, at);
@@ -165,7 +169,7 @@ export class ScheduledWorld extends FunctionWorld {
 }
 
 function forgotten(): FailedMemory {
-  return { count: 0, requestIds: [] };
+  return { count: 0, doneAtMs: 0, requestIds: [] };
 }
 
 function ignore(): void {
