@@ -1,5 +1,6 @@
 import { parseSequence } from '../core/definition/parse-sequence.ts';
 import { toJson } from '../core/call-output.ts';
+import type { WithKnownParams } from './checked-params.ts';
 import type { SequenceDraft } from './sequence-draft.ts';
 
 /** Stands for what is filled in later, so that the rest can be checked now. */
@@ -13,7 +14,8 @@ const PLACEHOLDERS = {
 
 /**
  * A sequence in TypeScript. It is the JSON document itself, with the compiler looking at its shape; limits and the rest
- * of the rules are checked when the module is loaded, as a publish would (sequences.md 3).
+ * of the rules are checked when the module is loaded, as a publish would (sequences.md 3). Params of built-in handlers that
+ * are written in place are looked at by the compiler, too.
  *
  *     export const hello = sequence({
  *       name: 'hello',
@@ -22,7 +24,7 @@ const PLACEHOLDERS = {
  *
  * Answers the draft unchanged. Throws a TypeError that lists every problem.
  */
-export function sequence<const Draft extends SequenceDraft>(draft: Draft): Draft {
+export function sequence<const Draft extends SequenceDraft>(draft: Draft & WithKnownParams<Draft>): Draft {
   // Members that are undefined count as left out, as they do in the text that is sent.
   const json = toJson({ ...PLACEHOLDERS, ...draft });
   if (!json.ok) throw new TypeError(`sequence ${draft.name} cannot be published: it holds ${json.error}`);
