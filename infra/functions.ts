@@ -57,7 +57,7 @@ export function createFunctions(parts: Parts, before: Surroundings): Functions {
       handler: entries.stream,
       reserved: stage.reserved?.stream,
       streaming: true,
-      timeout: `${STREAM_LIMIT_SECONDS} seconds`,
+      limitSeconds: STREAM_LIMIT_SECONDS,
     }),
     sweep,
     check,
@@ -81,9 +81,11 @@ function createSweep(parts: Parts, around: Surroundings): sst.aws.Function {
   );
 }
 
-interface HttpFunction extends Pick<sst.aws.FunctionArgs, 'handler' | 'streaming' | 'timeout'> {
+interface HttpFunction extends Pick<sst.aws.FunctionArgs, 'handler' | 'streaming'> {
   readonly name: string;
   readonly reserved: number | undefined;
+  /** Absent: that of the others. */
+  readonly limitSeconds?: number;
 }
 
 /** It lets everybody through: callers are authenticated by the API itself, which also answers cross-origin requests. */
@@ -91,13 +93,16 @@ function createHttp(
   parts: Parts,
   around: Surroundings,
   own: WakeAccess,
-  { name, reserved, ...args }: HttpFunction,
+  { name, reserved, limitSeconds = TIME_LIMIT_SECONDS, ...args }: HttpFunction,
 ): sst.aws.Function {
+  // Its wakes have to outlast it.
+  const itself = { STEPWELL_API_KEY: around.apiKey, STEPWELL_INVOCATION_SECS: String(limitSeconds) };
   return new sst.aws.Function(
     `${parts.name}${name}`,
     {
-      ...serving(parts, around, own, { STEPWELL_API_KEY: around.apiKey }),
+      ...serving(parts, around, own, itself),
       ...args,
+      timeout: `${limitSeconds} seconds`,
       url: { cors: false },
       ...reserve(reserved),
     },
@@ -139,7 +144,7 @@ function serving(
   parts: Parts,
   { queues, deployment, databaseUrl, afterwards = deployment.migrated }: Surroundings,
   own: WakeAccess,
-  secrets: Readonly<Record<string, $util.Input<string>>> = {},
+  further: Readonly<Record<string, $util.Input<string>>> = {},
 ) {
   const { args } = parts;
   const driver = args.database?.driver;
@@ -154,7 +159,7 @@ function serving(
       STEPWELL_MIGRATED_BY: afterwards,
       ...(driver === undefined ? {} : { STEPWELL_DATABASE_DRIVER: driver }),
       ...(args.encryptionKey === undefined ? {} : { STEPWELL_ENCRYPTION_KEY: args.encryptionKey }),
-      ...secrets,
+      ...further,
       ...own.environment,
     },
     permissions: [

@@ -169,8 +169,8 @@ describe('variables of the user', () => {
       expect(variables['GREETING']).toBe('two');
     }
     for (const name of SERVING) {
-      const { variables } = functionOf(after('the value of a variable'), name).environment;
-      expect(variables['STEPWELL_INVOCATION_SECS']).toBe('60');
+      const { environment, timeout } = functionOf(after('the value of a variable'), name);
+      expect(environment.variables['STEPWELL_INVOCATION_SECS']).toBe(String(timeout));
     }
     const api = functionOf(after('the value of a variable'), 'Api').environment.variables;
     expect(api['STEPWELL_API_KEY']).toBe('root-key');
