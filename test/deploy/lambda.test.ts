@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { neonConfig } from '@neondatabase/serverless';
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startGithubExample } from '../functions/support/github-example.ts';
 import { tellFigures } from '../support/figures.ts';
@@ -19,6 +18,7 @@ import {
   requestEvent,
 } from './support/installation.ts';
 import { createPostman } from './support/postman.ts';
+import { endLeases, messageFor } from './support/run-faults.ts';
 import { type Scheduler, startScheduler } from './support/scheduler.ts';
 import { testedNodes } from './support/tools.ts';
 
@@ -48,6 +48,9 @@ afterAll(async () => {
   await sqs.stop();
 });
 
+/** Two batches and their doubles, and what comes while all of them are at work. */
+const FUNCTIONS_MAX = 6;
+
 /** Everything as a deployment leaves it: migrated, functions there, sequences published. */
 async function deploy(program: string, environment: Readonly<Record<string, string>> = {}): Promise<void> {
   databaseUrl = (await createTestDatabase()).url;
@@ -56,6 +59,7 @@ async function deploy(program: string, environment: Readonly<Record<string, stri
     sqs,
     databaseUrl,
     program,
+    concurrency: FUNCTIONS_MAX,
     environment: {
       AWS_ENDPOINT_URL_SQS: process.env['AWS_ENDPOINT_URL_SQS'] ?? '',
       AWS_ENDPOINT_URL_SCHEDULER: scheduler.endpoint,
@@ -100,6 +104,8 @@ const state = async (id: string): Promise<string> => (await call('GET', `/instan
 /** Calls of the desk during which every function that is at work is killed, and one after which commits lose their answers. */
 const KILLING_CALLS: ReadonlySet<number> = new Set([3, 9]);
 const FORGETTING_CALL = 6;
+/** Calls during which another message for the same run comes, while the run is held. */
+const DOUBLING_CALLS: ReadonlySet<number> = new Set([2, 5, 8, 11, 14]);
 const POISON = ['poison', '{"v":9}'].toSorted();
 
 describe.each(testedNodes())(
@@ -107,10 +113,14 @@ describe.each(testedNodes())(
   ({ version, program }) => {
     it('play the example through lost, doubled, late and poisonous messages, killed functions and a database that sleeps and loses answers', async () => {
       let killed = 0;
-      const example = await startGithubExample(11, 8, (callNo) => {
+      let doubled = 0;
+      const example = await startGithubExample(11, 8, async (callNo, instanceId) => {
         const { Turn, Sweep, Api } = app.functions;
         if (KILLING_CALLS.has(callNo)) for (const each of [Turn, Sweep, Api]) killed += each.killBusy();
         if (callNo === FORGETTING_CALL) neon.loseAnswers(2);
+        if (!DOUBLING_CALLS.has(callNo)) return;
+        doubled += 1;
+        await Turn.invoke(messageFor(instanceId)).catch(() => undefined);
       });
       await deploy(program, { DESK_URL: example.deskUrl, STEPWELL_MAX_STEPS_PER_INVOCATION: '2' });
       const { Turn } = app.functions;
@@ -124,7 +134,7 @@ describe.each(testedNodes())(
         await postman.bringLate();
         await turns.endVisibility();
         // No turn is under way: a lease that is held belongs to a process that was killed.
-        await endLeases();
+        await endLeases(databaseUrl);
         // A wake that breaks off is not repeated.
         await scheduler.fireEarly((schedule) => {
           const wake = app.wakeOf(schedule);
@@ -137,8 +147,9 @@ describe.each(testedNodes())(
         host: `Lambda, Node ${version}`,
         ...postman.fates,
         killed,
+        doubled,
       });
-      expect(Math.min(...Object.values(postman.fates), killed)).toBeGreaterThan(0);
+      expect(Math.min(...Object.values(postman.fates), killed, doubled)).toBeGreaterThan(0);
       await turns.drain();
       expect(
         app.deadLetters
@@ -174,6 +185,17 @@ describe.each(testedNodes())(
       expect([...Turn.log, ...DeadLetter.log].join('\n')).not.toContain('secret');
     });
 
+    it('run what there was never room for', async () => {
+      await deploy(program);
+      const id = await start({ type: 'step', id: 'a', handler: 'noop' });
+      const turns = app.sourceOf('turns');
+      turns.throttle(5);
+      await turns.drain();
+      expect(app.deadLetters.look().ready).toHaveLength(1);
+      await app.sourceOf('deadLetters').drain();
+      expect(await state(id)).toBe('completed');
+    });
+
     it('take over what a killed function held, under the same key', async () => {
       await deploy(program);
       const { Turn, Sweep } = app.functions;
@@ -195,7 +217,7 @@ describe.each(testedNodes())(
       expect(keys).toHaveLength(1);
       // The message came back while the lease of the dead function was still valid, so it was done with.
       expect(await state(id)).toBe('running');
-      await endLeases();
+      await endLeases(databaseUrl);
       await Sweep.invoke({});
       await waitUntil('the run has ended', async () => (await state(id)) === 'completed');
       service.closeAllConnections();
@@ -272,13 +294,3 @@ describe.each(testedNodes())(
     });
   },
 );
-
-/** The time of leases is over, as if the hour had come. */
-async function endLeases(): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  await client.query(
-    "UPDATE stepwell.task_instances SET lease_until = now() - interval '1 second' WHERE lease_until IS NOT NULL",
-  );
-  await client.end();
-}

@@ -64,9 +64,10 @@ async function run(...blocks: readonly object[]): Promise<string> {
 }
 
 /** Kills the runtime; the leases that it held end, as if their time had come. */
-async function killRuntime(): Promise<void> {
+async function killRuntime(onKilled: () => void): Promise<void> {
   const heldUntil = Date.now() + LEASE_MS;
   await worker.kill();
+  onKilled();
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const sql = `UPDATE stepwell.task_instances SET lease_until = now() - interval '1 second'
@@ -95,7 +96,7 @@ describe('the deployed Worker in workerd', () => {
     const killings: Promise<void>[] = [];
     const example = await startGithubExample(20270301, 8, (callNo) => {
       if (callNo === SLEEPING_CALL) neon.refuse(3, 503);
-      if (callNo === KILLING_CALL) killings.push(killRuntime());
+      if (callNo === KILLING_CALL) killings.push(killRuntime(example.hangUp));
       if (callNo === FORGETTING_CALL) neon.loseAnswers(2);
     });
     await start({

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
-import type { Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createDesk } from '../../../examples/github-webhooks/desk.ts';
 import {
@@ -22,6 +22,8 @@ export interface GithubExample {
   readonly deskUrl: string;
   /** Sends the webhooks, answers the approvals and waits for the end of all runs; `meanwhile` is called again and again. */
   play(engineUrl: string, meanwhile: () => Promise<unknown>): Promise<Findings>;
+  /** All who call the desk now were killed, and what stands between does not hang up for them. */
+  hangUp(): void;
   close(): void;
 }
 
@@ -35,18 +37,26 @@ const SILENT: Narrator = {
   line: () => undefined,
 };
 
-/** `onArrival` is called with the number of each call that comes to the desk, before anything is done there. */
+/** The number of a call that comes to the desk, and whose it is. Nothing is done there before this has ended. */
+export type OnArrival = (callNo: number, instanceId: string) => unknown;
+
 export async function startGithubExample(
   seed: number,
   runCount: number,
-  onArrival: (callNo: number) => void = () => undefined,
+  onArrival: OnArrival = () => undefined,
 ): Promise<GithubExample> {
-  let arrivals = 0;
-  const arrive = (): void => {
-    arrivals += 1;
-    onArrival(arrivals);
-  };
-  const desk: Server = createDesk(seed, arrive, () => undefined);
+  const {
+    server: desk,
+    overlaps,
+    hangUp,
+  } = watchedDesk(
+    createDesk(
+      seed,
+      () => undefined,
+      () => undefined,
+    ),
+    onArrival,
+  );
   desk.listen(0, '127.0.0.1');
   await once(desk, 'listening');
   const deskUrl = `http://127.0.0.1:${(desk.address() as AddressInfo).port}`;
@@ -56,10 +66,41 @@ export async function startGithubExample(
       const api = createEngineApi(engineUrl, Date.now() + DEADLINE_MS);
       const { runs, instances } = await sendAll(api, seed, runCount, meanwhile);
       const ledger = Ledger.parse(await (await fetch(`${deskUrl}/ledger`)).json());
-      return verify(runs, instances, ledger);
+      const findings = verify(runs, instances, ledger);
+      return { ...findings, violations: [...findings.violations, ...overlaps] };
     },
+    hangUp,
     close: () => desk.close(),
   };
+}
+
+interface WatchedDesk {
+  readonly server: Server;
+  readonly overlaps: readonly string[];
+  readonly hangUp: () => void;
+}
+
+/**
+ * Stands before the desk, and sees what is asked for while the same is under way for somebody else. The desk does it once all the
+ * same, by its key; but whoever holds the lease of a run works on it alone, and whoever was killed hangs up.
+ */
+function watchedDesk(desk: Server, onArrival: OnArrival): WatchedDesk {
+  const overlaps: string[] = [];
+  const underWay = new Map<string, ServerResponse>();
+  let arrivals = 0;
+  const server = createServer((request, response) => {
+    const effect = request.headers['x-effect'];
+    if (typeof effect !== 'string') return desk.emit('request', request, response);
+    if (underWay.has(effect)) overlaps.push(`${effect} was asked for twice at once`);
+    underWay.set(effect, response);
+    response.once('close', () => {
+      if (underWay.get(effect) === response) underWay.delete(effect);
+    });
+    arrivals += 1;
+    const seen = Promise.resolve(onArrival(arrivals, effect.split('/')[0] ?? ''));
+    return void seen.then(() => desk.emit('request', request, response));
+  });
+  return { server, overlaps, hangUp: () => underWay.clear() };
 }
 
 async function sendAll(
