@@ -10,4 +10,7 @@ if (command !== 'deploy' || STEPWELL_MIGRATE === '0' || script === 'dry-run') {
 } else {
   const { status } = spawnSync('npx stepwell migrate', { shell: true, stdio: 'inherit' });
   process.exitCode = status ?? 1;
+  if (process.exitCode !== 0) {
+    process.stderr.write('The deployment was stopped: its database is migrated first. To only try: npm run dry-run, or STEPWELL_MIGRATE=0.\n');
+  }
 }

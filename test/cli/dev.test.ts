@@ -123,10 +123,23 @@ describe('stepwell dev', () => {
   });
 
   it('asks for the key when one is set', async () => {
-    const { url } = await dev([], { STEPWELL_API_KEY: 'secret-key', STEPWELL_REQUIRE_TENANT_HEADER: 'true' });
+    const { url } = await dev([], { STEPWELL_API_KEY: 'secret-key' });
     expect((await fetch(`${url}/api/v1/sequences`)).status).toBe(401);
     const headers = { 'x-api-key': 'secret-key', 'x-tenant-id': 'default' };
     expect((await fetch(`${url}/api/v1/sequences`, { headers })).status).toBe(200);
+  });
+
+  it('refuses a database of another machine unless it is told so, before it connects', async () => {
+    const env = { STEPWELL_DATABASE_URL: 'postgres://owner:s3cret-word@db.invalid/flows' };
+    const refused = await runCli(['dev', '--port', '0'], { cwd, env });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('PostgreSQL db.invalid/flows is not on this machine');
+    expect(refused.stderr).toContain('add --remote-database');
+    expect(refused.stderr).not.toContain('s3cret-word');
+    const meant = await runCli(['dev', '--port', '0', '--remote-database'], { cwd, env });
+    expect(meant.stderr).toContain('cannot be migrated');
+    const { url } = await dev(['--data', '.stepwell'], env);
+    expect((await fetch(`${url}/health/ready`)).status).toBe(200);
   });
 
   it('publishes the sequences of a folder at each start, as a deployment does', async () => {

@@ -47,6 +47,12 @@ describe('settings', () => {
     expect(settings).toMatchObject({ requireTenantHeader: true, insecure: true });
   });
 
+  it('lets no command switch the tenant header off once there is a root key, so that dev and doctor take an exported one', () => {
+    const commandDefaults = { requireTenantHeader: false, insecure: true };
+    const { settings } = resolved({ commandDefaults, environment: { STEPWELL_API_KEY: 'a-root-key' } });
+    expect(settings).toMatchObject({ requireTenantHeader: true, apiKey: 'a-root-key' });
+  });
+
   it.each([
     ['postgres://me:pw@db.example:6543/app?x=1', 'PostgreSQL db.example:6543/app'],
     ['pglite:memory', 'memory (gone when the process ends)'],

@@ -49,7 +49,11 @@ export function resolveSettings(sources: SettingSources): Result<ResolvedSetting
   if (!parsed.success) {
     return err(parsed.error.issues.map((issue) => problemText(winners, issue.path[0], issue.message)));
   }
-  const defaults = Object.entries(sources.commandDefaults).filter(([key]) => !Object.hasOwn(values, key));
+  // What a command opens for callers without a key stays closed once there is one.
+  const isKeyed = parsed.data.apiKey !== undefined;
+  const defaults = Object.entries(sources.commandDefaults).filter(
+    ([key]) => !Object.hasOwn(values, key) && !(isKeyed && key === 'requireTenantHeader'),
+  );
   const settings = { ...parsed.data, ...Object.fromEntries(defaults) };
   const clashes = clashesIn(settings);
   if (clashes.length > 0) return err(clashes);
