@@ -65,6 +65,7 @@ async function replyAnswer(
   if (!('once' in reply) && reply.events !== undefined) {
     return eventStream(reply.events, {
       clock: deps.clock,
+      request: incoming.request,
       maxMs: deps.settings.streamMaxMs,
       onError: (error) => {
         deps.log.warn('an event stream broke off', { route: route.path, error: String(error) });

@@ -4,9 +4,16 @@ import type { EventSource } from './reply.ts';
 
 /** Keeps proxies from taking a quiet stream for a dead one (http-api.md 5.6). */
 const COMMENT_EVERY_MS = 15_000;
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+};
 
 export interface EventStreamOptions {
   readonly clock: Pick<Clock, 'after'>;
+  /** HEAD is told the head alone; who has gone reads nothing. Neither holds a place among the streams. */
+  readonly request: Pick<Request, 'method' | 'signal'>;
   /** The server ends the answer after this time and the client comes back (RULINGS B17); null: never. */
   readonly maxMs: number | null;
   /** Told of an error that ended the stream early. */
@@ -19,7 +26,11 @@ export interface EventStreamOptions {
  */
 export function eventStream({ events, close }: EventSource, options: EventStreamOptions): Response {
   const encoder = new TextEncoder();
-  const { clock, maxMs } = options;
+  const { clock, maxMs, request } = options;
+  if (request.method === 'HEAD' || request.signal.aborted) {
+    close();
+    return new Response(null, { headers: HEADERS });
+  }
   const state: { next: Promise<IteratorResult<ServerEvent>> | null; ended: boolean } = {
     next: null,
     ended: false,
@@ -28,9 +39,12 @@ export function eventStream({ events, close }: EventSource, options: EventStream
     if (state.ended) return;
     state.ended = true;
     cancelEnd();
+    request.signal.removeEventListener('abort', end);
     close();
   };
   const cancelEnd = maxMs === null ? () => {} : clock.after(maxMs, end);
+  // A body that nobody has begun to read is never cancelled: the host drops it when its peer went before the first byte.
+  request.signal.addEventListener('abort', end);
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
@@ -53,9 +67,7 @@ export function eventStream({ events, close }: EventSource, options: EventStream
     },
     cancel: end,
   });
-  return new Response(body, {
-    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
-  });
+  return new Response(body, { headers: HEADERS });
 }
 
 /** The next event, or null when it is time for a comment. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { eventStream } from '../../src/api/event-stream.ts';
 import { type OpenStream, streamAnswer } from '../../src/api/streams.ts';
 import { createActivity, unhurried } from '../../src/engine/streams/activity.ts';
 import { VirtualTime } from '../engine/support/virtual-time.ts';
@@ -17,7 +18,7 @@ function host(streamMaxMs: number | null) {
     if (!answer.ok) return answer.error.kind;
     return 'events' in answer.value ? answer.value.events : undefined;
   };
-  return { time, open };
+  return { time, clock, open };
 }
 
 describe('the streams of a process', () => {
@@ -49,6 +50,33 @@ describe('the streams of a process', () => {
     open();
     await time.pass(86_400_000);
     expect(open()).toBe('unavailable');
+  });
+});
+
+describe('a stream whose reader goes before its first byte', () => {
+  const answerTo = (signal: AbortSignal) => {
+    const { clock, open } = host(null);
+    const source = open();
+    open();
+    expect(open()).toBe('unavailable');
+    if (typeof source !== 'object') throw new Error('the stream was refused');
+    const request = new Request('http://localhost/', { signal });
+    const response = eventStream(source, { clock, request, maxMs: null, onError: () => undefined });
+    return { open, response };
+  };
+
+  it('makes room, also when nobody has begun to read the answer', () => {
+    const caller = new AbortController();
+    const { open } = answerTo(caller.signal);
+    expect(open()).toBe('unavailable');
+    caller.abort();
+    expect(open()).toBeTypeOf('object');
+  });
+
+  it('never takes a place when it has gone already', () => {
+    const { open, response } = answerTo(AbortSignal.abort());
+    expect(response.body).toBeNull();
+    expect(open()).toBeTypeOf('object');
   });
 });
 

@@ -106,6 +106,20 @@ describe('streams', () => {
     });
   });
 
+  it('answer HEAD with their head, and hold no place for it', async () => {
+    await open({ maxStreams: 1 });
+    const id = await start([step('first')]);
+    await api.until(id, 'completed');
+    for (const path of [`/instances/${id}/stream`, '/changes/stream']) {
+      for (const _time of [1, 2, 3]) {
+        const head = await api.send('HEAD', `/api/v1${path}`);
+        expect([head.status, head.text]).toEqual([200, '']);
+        expect(head.headers.get('content-type')).toBe('text/event-stream');
+      }
+      expect((await stream(path)).status).toBe(200);
+    }
+  });
+
   it('tell the changes of a tenant, old and new, each with a cursor that /changes takes', async () => {
     await open();
     const id = await start([nap('rest', 3000)]);
