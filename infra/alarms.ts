@@ -126,8 +126,7 @@ function ofQueues({ turns, deadLetters }: Queues): Record<string, AlarmArgs> {
  * next may be hours away.
  */
 function oldestDue({ parts, functions }: Watched): AlarmArgs {
-  const group = functions.sweep.nodes.logGroup;
-  const logGroupName = group.apply((found) => found?.name ?? $util.output(''));
+  const logGroupName = functions.logs.Sweep.name;
   return {
     alarmDescription: 'Runs that are due have not been looked at for more than five minutes.',
     ...ofLog(parts, { name: 'OldestDueMs', logGroupName, field: 'oldest_due_ms', unit: 'Milliseconds' }),
@@ -141,8 +140,7 @@ function oldestDue({ parts, functions }: Watched): AlarmArgs {
  * come back again and again, and failures of single messages are no errors of the function.
  */
 function messagesReturn({ parts, functions }: Watched): AlarmArgs {
-  const group = functions.turn.nodes.function.nodes.logGroup;
-  const logGroupName = group.apply((found) => found?.name ?? $util.output(''));
+  const logGroupName = functions.logs.Turn.name;
   return {
     alarmDescription: `Messages were received ${RETURNS} times: they fail, or time or room is short. See the log.`,
     ...ofLog(parts, { name: 'ReceiveCount', logGroupName, field: 'receive_count', unit: 'Count' }),

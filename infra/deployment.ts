@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StepwellArgs } from './args.ts';
 import { loginOf, passwordOf } from './login.ts';
+import { createLog } from './logs.ts';
 import { baseFunction, type Parts } from './parts.ts';
 
 /** What a deployment does once: the schema before new code takes traffic, the sequences once it does. */
@@ -40,7 +41,7 @@ export function createDeployment(parts: Parts, databases: Databases): Deployment
   const deploy = new sst.aws.Function(
     `${name}Deploy`,
     {
-      ...baseFunction(parts),
+      ...baseFunction(parts, createLog(parts, 'Deploy')),
       handler: entries.deploy,
       timeout: TIME_LIMIT,
       // Sequences may depend on what the user sets for all functions.

@@ -1,6 +1,7 @@
 import { DEAD_LETTER_FUNCTIONS_MAX } from './connections.ts';
 import type { Deployment } from './deployment.ts';
-import { baseFunction, ofAll, type Parts, TIME_LIMIT_SECONDS } from './parts.ts';
+import { createLog } from './logs.ts';
+import { baseFunction, type Parts, TIME_LIMIT_SECONDS } from './parts.ts';
 import { turnFunctionsMax } from './capacity.ts';
 import type { Queues } from './queues.ts';
 import { patienceOf } from './sweep.ts';
@@ -22,6 +23,8 @@ export interface Functions {
   readonly sweep: sst.aws.Function;
   readonly turn: Subscriber;
   readonly deadLetter: Subscriber;
+  /** Of the functions whose lines are watched. */
+  readonly logs: Readonly<Record<'Sweep' | 'Turn', aws.cloudwatch.LogGroup>>;
   /** The call by which the new sweep has shown that it works. */
   readonly check: aws.lambda.Invocation;
 }
@@ -40,7 +43,8 @@ const STREAM_LIMIT_SECONDS = 75;
 export function createFunctions(parts: Parts, before: Surroundings): Functions {
   const { entries, stage } = parts;
   const { queues, wakes } = before;
-  const sweep = createSweep(parts, before);
+  const logs = { Sweep: createLog(parts, 'Sweep'), Turn: createLog(parts, 'Turn') };
+  const sweep = createSweep(parts, before, logs.Sweep);
   const { call: check, passed } = before.deployment.checkedBy(sweep);
   const around = { ...before, afterwards: passed };
   const own = wakes.ofOthers(sweep.arn);
@@ -61,20 +65,32 @@ export function createFunctions(parts: Parts, before: Surroundings): Functions {
     }),
     sweep,
     check,
-    turn: subscribe(parts, around, own, turns, entries.turn, turnsMax),
-    deadLetter: subscribe(parts, around, own, deadLetters, entries.deadLetter, DEAD_LETTER_FUNCTIONS_MAX),
+    logs,
+    turn: subscribe(parts, around, own, {
+      queue: turns,
+      handler: entries.turn,
+      maximumConcurrency: turnsMax,
+      log: logs.Turn,
+    }),
+    deadLetter: subscribe(parts, around, own, {
+      queue: deadLetters,
+      handler: entries.deadLetter,
+      maximumConcurrency: DEAD_LETTER_FUNCTIONS_MAX,
+      log: createLog(parts, 'DeadLetter'),
+    }),
   };
 }
 
-function createSweep(parts: Parts, around: Surroundings): sst.aws.Function {
+function createSweep(parts: Parts, around: Surroundings, log: aws.cloudwatch.LogGroup): sst.aws.Function {
   const { retries, ageSeconds } = patienceOf(parts);
+  const base = serving(parts, around, around.wakes.ofSweep(), log);
   return new sst.aws.Function(
     `${parts.name}Sweep`,
     {
-      ...serving(parts, around, around.wakes.ofSweep()),
+      ...base,
       handler: parts.entries.sweep,
       retries,
-      transform: { ...ofAll, eventInvokeConfig: { maximumEventAgeInSeconds: ageSeconds } },
+      transform: { ...base.transform, eventInvokeConfig: { maximumEventAgeInSeconds: ageSeconds } },
       ...reserve(parts.stage.reserved?.sweep),
     },
     parts.opts,
@@ -100,7 +116,7 @@ function createHttp(
   return new sst.aws.Function(
     `${parts.name}${name}`,
     {
-      ...serving(parts, around, own, itself),
+      ...serving(parts, around, own, createLog(parts, name), itself),
       ...args,
       timeout: `${limitSeconds} seconds`,
       url: { cors: false },
@@ -110,16 +126,21 @@ function createHttp(
   );
 }
 
+interface QueueFunction {
+  readonly queue: sst.aws.Queue;
+  readonly handler: string;
+  readonly maximumConcurrency: $util.Input<number>;
+  readonly log: aws.cloudwatch.LogGroup;
+}
+
 function subscribe(
   parts: Parts,
   around: Surroundings,
   own: WakeAccess,
-  queue: sst.aws.Queue,
-  handler: string,
-  maximumConcurrency: $util.Input<number>,
+  { queue, handler, maximumConcurrency, log }: QueueFunction,
 ): Subscriber {
   return queue.subscribe(
-    { ...serving(parts, around, own), handler },
+    { ...serving(parts, around, own, log), handler },
     {
       batch: BATCH,
       transform: {
@@ -144,12 +165,13 @@ function serving(
   parts: Parts,
   { queues, deployment, databaseUrl, afterwards = deployment.migrated }: Surroundings,
   own: WakeAccess,
+  log: aws.cloudwatch.LogGroup,
   further: Readonly<Record<string, $util.Input<string>>> = {},
 ) {
   const { args } = parts;
   const driver = args.database?.driver;
   return {
-    ...baseFunction(parts),
+    ...baseFunction(parts, log),
     environment: {
       ...args.environment,
       // What the component knows better than anybody.

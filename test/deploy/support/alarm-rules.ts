@@ -99,7 +99,7 @@ export const ALARMS: readonly Rule[] = [
         comparisonOperator: 'GreaterThanThreshold',
         statistic: 'Maximum',
       });
-      readsLog(evaluated, 'OldestDue', 'oldest_due_ms', /Sweep/);
+      readsLog(evaluated, 'OldestDue', 'oldest_due_ms', /SweepLog$/);
     },
     mistake: edit('infra/alarm-metrics.ts', 'value: `$.${field}`', "value: '1'"),
   },
@@ -112,7 +112,7 @@ export const ALARMS: readonly Rule[] = [
         comparisonOperator: 'GreaterThanOrEqualToThreshold',
         statistic: 'Maximum',
       });
-      readsLog(evaluated, 'MessagesReturn', 'receive_count', /TurnsSubscriber/);
+      readsLog(evaluated, 'MessagesReturn', 'receive_count', /TurnLog$/);
     },
     mistake: edit('infra/alarms.ts', 'const RETURNS = 3', 'const RETURNS = 6'),
   },

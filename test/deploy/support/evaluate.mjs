@@ -139,7 +139,7 @@ async function newResource({ type, name, inputs, id }) {
     ...(/randomBytes/i.test(type) ? { base64: Buffer.alloc(32).toString('base64'), hex: '00' } : {}),
     ...(/randomId/i.test(type) ? { hex: '00000000', dec: '0', b64Std: 'AA==', b64Url: 'AA' } : {}),
   };
-  return { id: id ?? `${name}-id`, state };
+  return { id: id || `${name}-id`, state };
 }
 
 function call({ token, inputs }) {

@@ -22,6 +22,7 @@ const LambdaFunction = z.looseObject({
   timeout: z.number(),
   handler: z.string(),
   s3Key: z.string(),
+  loggingConfig: z.object({ logGroup: z.string() }),
   reservedConcurrentExecutions: z.number().optional(),
   vpcConfig: z.object({ subnetIds: z.array(z.string()), securityGroupIds: z.array(z.string()) }).optional(),
   environment: z.object({ variables: z.record(z.string(), z.string()) }),
@@ -79,7 +80,7 @@ export function allowedTo(evaluated: Evaluated, name: FunctionName): readonly st
   const own = statements.flatMap(({ actions, resources = [], conditions = [] }) => {
     const when = conditions.map(({ variable, values }) => ` if ${variable} is ${values.join()}`).join('');
     return actions.flatMap((action) =>
-      resources.map((resource) => `${action} on ${resource.split(':').at(-1)}${when}`),
+      resources.map((resource) => `${action} on ${resource.replace(/:[*]$/, '').split(':').at(-1)}${when}`),
     );
   });
   const managed = z.array(z.string()).parse(inputs['managedPolicyArns']);

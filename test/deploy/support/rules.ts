@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { ALARMS } from './alarm-rules.ts';
 import { DEPLOYMENT } from './deployment-rules.ts';
 import type { Evaluated } from './evaluate.ts';
-import { allowedTo, functionOf, only, SERVING, trusted } from './resources.ts';
+import { allowedTo, type FunctionName, functionOf, only, SERVING, trusted } from './resources.ts';
 import { edit, type Rule } from './rule.ts';
 import { SCHEDULES } from './schedule-rules.ts';
 import { STAGES } from './stage-rules.ts';
@@ -110,10 +110,21 @@ const FUNCTIONS: readonly Rule[] = [
     mistake: edit('infra/stage.ts', 'reserved: null', 'reserved: { api: 100, stream: 20, sweep: 2 }'),
   },
   {
-    name: 'functions may send hints, write their log, and no more',
+    name: 'functions may send hints, write their own log, and no more',
     holds: (evaluated) => {
       const isInVpc = functionOf(evaluated, 'Api').vpcConfig !== undefined;
-      const base = ['AWSLambdaBasicExecutionRole', ...(isInVpc ? ['AWSLambdaVPCAccessExecutionRole'] : [])];
+      const interfaces = [
+        'AssignPrivateIpAddresses',
+        'CreateNetworkInterface',
+        'DeleteNetworkInterface',
+        'DescribeNetworkInterfaces',
+        'DescribeSubnets',
+        'UnassignPrivateIpAddresses',
+      ].map((action) => `ec2:${action} on *`);
+      const base = (name: FunctionName) => [
+        ...['CreateLogStream', 'PutLogEvents'].map((action) => `logs:${action} on Stepwell${name}Log`),
+        ...(isInVpc ? interfaces : []),
+      ];
       const wakes =
         functionOf(evaluated, 'Api').environment.variables['STEPWELL_WAKE_GROUP'] === undefined
           ? []
@@ -130,15 +141,15 @@ const FUNCTIONS: readonly Rule[] = [
       ];
       const from = (queue: string) => receive.map((action) => `sqs:${action} on ${queue}`);
       const send = 'sqs:SendMessage on StepwellTurnsQueue';
-      expect(allowedTo(evaluated, 'Deploy')).toEqual(base);
-      expect(allowedTo(evaluated, 'Api')).toEqual([...base, ...wakes, send].toSorted());
-      expect(allowedTo(evaluated, 'Stream')).toEqual([...base, ...wakes, send].toSorted());
-      expect(allowedTo(evaluated, 'Sweep')).toEqual([...base, ...wakes, send].toSorted());
+      expect(allowedTo(evaluated, 'Deploy')).toEqual(base('Deploy').toSorted());
+      expect(allowedTo(evaluated, 'Api')).toEqual([...base('Api'), ...wakes, send].toSorted());
+      expect(allowedTo(evaluated, 'Stream')).toEqual([...base('Stream'), ...wakes, send].toSorted());
+      expect(allowedTo(evaluated, 'Sweep')).toEqual([...base('Sweep'), ...wakes, send].toSorted());
       expect(allowedTo(evaluated, 'Turn')).toEqual(
-        [...base, ...wakes, ...from('StepwellTurnsQueue'), send].toSorted(),
+        [...base('Turn'), ...wakes, ...from('StepwellTurnsQueue'), send].toSorted(),
       );
       expect(allowedTo(evaluated, 'DeadLetter')).toEqual(
-        [...base, ...wakes, ...from('StepwellDeadLettersQueue'), send].toSorted(),
+        [...base('DeadLetter'), ...wakes, ...from('StepwellDeadLettersQueue'), send].toSorted(),
       );
     },
     mistake: edit(
@@ -155,7 +166,7 @@ const FUNCTIONS: readonly Rule[] = [
         expect(trusted(evaluated, name)).not.toContain('arn:aws:iam');
       }
     },
-    mistake: edit('infra/parts.ts', 'if (!$dev)', 'if ($dev)'),
+    mistake: edit('infra/parts.ts', 'if ($dev) return;', 'if (!$dev) return;'),
   },
   {
     name: 'the root key is known to the API alone, streams included, and the owner of the schema to the deployment',
@@ -205,7 +216,17 @@ const FUNCTIONS: readonly Rule[] = [
       for (const name of [...SERVING, 'Deploy'] as const)
         expect(functionOf(evaluated, name).secrets).toEqual(['environment']);
     },
-    mistake: edit('infra/parts.ts', 'function: asSecret', ''),
+    mistake: edit('infra/parts.ts', ', function: asSecret', ''),
+  },
+  {
+    name: 'a function writes into the log that its role lets it write, and has no rights but those that stand in its role',
+    holds: (evaluated) => {
+      for (const name of [...SERVING, 'Deploy'] as const) {
+        expect(functionOf(evaluated, name).loggingConfig.logGroup).toBe(`Stepwell${name}Log`);
+        expect(allowedTo(evaluated, name).filter((right) => !right.includes(':'))).toEqual([]);
+      }
+    },
+    mistake: edit('infra/parts.ts', 'role.managedPolicyArns = [];', ''),
   },
   {
     name: 'logs are kept as long as the stage says',
@@ -216,7 +237,7 @@ const FUNCTIONS: readonly Rule[] = [
         Array.from({ length: SERVING.length + 1 }, () => expected),
       );
     },
-    mistake: edit('infra/parts.ts', 'logging: { retention: stage.logRetention },', ''),
+    mistake: edit('infra/logs.ts', 'retentionInDays: DAYS[stage.logRetention],', ''),
   },
 ];
 
