@@ -13,7 +13,7 @@ const warned = (handler: string, params: Json, members: JsonObject = {}) =>
 describe('warnings about params of built-in handlers', () => {
   it('a sleep with a mistaken duration is told what it takes and how long it will sleep', () => {
     const missing =
-      "missing_param blocks[0].params: 'sleep' needs the param duration_ms; without it 100 milliseconds is used";
+      "missing_param blocks[0].params: 'sleep' needs the param duration_ms; without it the default of 100 milliseconds is used";
     expect(warned('sleep', { seconds: 172_800 })).toEqual([
       missing,
       "unknown_param blocks[0].params.seconds: 'sleep' has no param 'seconds', it is ignored; it takes duration_ms (milliseconds)",

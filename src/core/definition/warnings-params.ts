@@ -76,7 +76,7 @@ function warnMissing({ handler, params, path }: CalledHandler, say: Say): void {
 /** What is done without the param, when that is anything but a failure. */
 function otherwise(handler: string, names: readonly string[]): string {
   const facts = builtInParams(handler)?.params[names[0] ?? ''];
-  return facts?.default === undefined ? '' : `; without it ${shown(facts)} is used`;
+  return facts?.default === undefined ? '' : `; without it the default of ${shown(facts)} is used`;
 }
 
 function shown({ default: value, unit }: ParamFacts): string {
