@@ -12,7 +12,7 @@ export interface KeyRing {
    *   when the key proves right. Null: there is no room to look it up.
    */
   find(secret: string, takePlace: () => (() => void) | null): Promise<ApiKey | 'wrong' | 'no_room'>;
-  /** Nothing is remembered any more: a key was revoked here. */
+  /** All keys are looked up anew: one was revoked here. */
   forget(): void;
 }
 
@@ -32,7 +32,7 @@ export function createKeyRing(
   clock: Pick<Clock, 'monotonicMs' | 'nowMs'>,
 ): KeyRing {
   const known = new Map<string, Entry>();
-  /** How often all was forgotten. */
+  /** How often all were forgotten. */
   let forgotten = 0;
   return {
     async find(secret, takePlace) {
@@ -59,7 +59,8 @@ export function createKeyRing(
     },
     forget() {
       forgotten += 1;
-      known.clear();
+      // They have proven right once, so they need no place.
+      for (const [hash, entry] of known) known.set(hash, { ...entry, at: Number.NEGATIVE_INFINITY });
     },
   };
 }

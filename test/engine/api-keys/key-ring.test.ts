@@ -37,6 +37,19 @@ describe('a ring of keys', () => {
     expect(await after).toBe('wrong');
   });
 
+  it('looks all keys up anew after a revocation, without places for those that were right', async () => {
+    const { ring, lookUps } = ringByHand();
+    const found = ring.find(SECRET, anyRoom);
+    lookUps[0]?.(KEY);
+    await found;
+    ring.forget();
+    const noRoom = () => null;
+    const after = ring.find(SECRET, noRoom);
+    lookUps[1]?.(null);
+    expect(await after).toBe('wrong');
+    expect(await ring.find(SECRET, noRoom)).toBe('no_room');
+  });
+
   it('takes a place before it looks, and gives it back to a key that is right', async () => {
     const { ring, lookUps } = ringByHand();
     let places = 1;
