@@ -56,6 +56,11 @@ describe('warnings about params of built-in handlers', () => {
       'bad_param blocks[0].params.timeout_ms',
     ]);
     expect(warned('human_review', { instructions: '' })).toEqual([]);
+    expect(warned('fail', { retryable: true, details: [1] })).toEqual([]);
+    expect(warned('fail', { retryable: 'yes' })).toEqual([
+      "bad_param blocks[0].params.retryable: 'fail' cannot use this retryable; it takes: true or false (default false)",
+    ]);
+    expect(warned('self_modify', { blocks: {}, position: 0 })[0]).toContain('it takes: list');
     expect(warned('send_signal', { instance_id: 'x', signal_type: { custom: 'go' } })).toEqual([]);
   });
 

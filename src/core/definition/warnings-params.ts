@@ -57,7 +57,6 @@ const NEEDED_LATER: ReadonlyMap<string, readonly (readonly string[])[]> = new Ma
 
 function needsOf(handler: string, params: Json | undefined): readonly (readonly string[])[] {
   const always = builtInParams(handler)?.needs ?? NEEDED_LATER.get(handler) ?? [];
-  if (params === undefined) return handler === 'mcp_call' ? [...always, ['tool_name']] : always;
   if (handler === 'mcp_call' && (member(params, 'action') ?? 'call') === 'call')
     return [...always, ['tool_name']];
   if (handler === 'wait_for_event' && member(params, 'join') === 'count') return [...always, ['count']];
@@ -75,8 +74,9 @@ function warnMissing({ handler, params, path }: CalledHandler, say: Say): void {
 
 /** What is done without the param, when that is anything but a failure. */
 function otherwise(handler: string, names: readonly string[]): string {
-  const facts = builtInParams(handler)?.params[names[0] ?? ''];
-  return facts?.default === undefined ? '' : `; without it the default of ${shown(facts)} is used`;
+  const table = builtInParams(handler);
+  const facts = names.map((name) => table?.params[name]).find((one) => one?.default !== undefined);
+  return facts === undefined ? '' : `; without it the default of ${shown(facts)} is used`;
 }
 
 function shown({ default: value, unit }: ParamFacts): string {
@@ -104,7 +104,7 @@ function taken({ params }: HandlerParams): string {
   const names = Object.entries(params).map(([name, { unit }]) =>
     unit === undefined ? name : `${name} (${unit})`,
   );
-  return names.length === 0 ? 'it takes none' : `it takes ${names.join(', ')}`;
+  return `it takes ${names.join(', ')}`;
 }
 
 function warnBad(
