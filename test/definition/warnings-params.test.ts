@@ -35,11 +35,12 @@ describe('warnings about params of built-in handlers', () => {
   });
 
   it('every closed handler questions a param that it does not read', () => {
-    for (const [handler, { needs, ...facts }] of Object.entries(BUILT_IN_PARAMS)) {
+    const silent = Object.entries(BUILT_IN_PARAMS).flatMap(([handler, { needs, ...facts }]) => {
       const params = Object.fromEntries([...needs.flat(), 'zzzzzz'].map((name) => [name, '{{data.x}}']));
       const found = codesOf([step('a', { handler, params })]).filter((code) => /_param$/.test(code));
-      expect(found, handler).toEqual('open' in facts ? [] : ['unknown_param']);
-    }
+      return found.join() === ('open' in facts ? '' : 'unknown_param') ? [] : [handler];
+    });
+    expect(silent).toEqual([]);
     expect(warned('log', { mesage: 'x' })).toEqual([
       "unknown_param blocks[0].params.mesage: 'log' has no param 'mesage', it is ignored; did you mean 'message'?",
     ]);
