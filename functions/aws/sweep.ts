@@ -1,4 +1,5 @@
 import { runSweep, type SweepOutcome } from '../../src/engine/invocation.ts';
+import { HINTED_AHEAD_MS } from '../../src/ports/waker.ts';
 import { check, isCheck } from './check.ts';
 import type { AwsHost, AwsParts } from './compose.ts';
 import { failedOf, type OwnAddress, wakerOf } from './economy.ts';
@@ -40,7 +41,8 @@ async function sweepOrWake(parts: AwsParts, event: unknown, context: SweepContex
   if (waker === null) return runSweep(engine, remainingTimeMs);
   const { runWake } = await import('../../src/engine/deployment-wakes.ts');
   const failed = failedOf(parts, waker, event);
-  const woken = await runWake(engine, remainingTimeMs, { waker, failed, isRepeated: false });
+  const settings = { ...engine.settings, hintedAheadMs: HINTED_AHEAD_MS };
+  const woken = await runWake({ ...engine, settings }, remainingTimeMs, { waker, failed, isRepeated: false });
   const { awsRequestId } = context;
   if (woken.problem !== null && woken.comesAgain && awsRequestId !== undefined) {
     wakes.failed.requestIds = [...wakes.failed.requestIds, awsRequestId].slice(-REMEMBERED_MAX);

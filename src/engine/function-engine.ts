@@ -17,6 +17,8 @@ export interface FunctionEngineSettings extends TurnSettings {
   readonly maxTurns: number;
   readonly maxInstancesPerTenant: number;
   readonly silentTaskMs: number;
+  /** How far a sweep hints at what falls due; default: until the sweep of the next minute. */
+  readonly hintedAheadMs?: number;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { WorkLook } from '../ports/store/sweeps.ts';
 import type { FunctionEngine } from './function-engine.ts';
-import { hintUpcoming, mayHaveUpcoming } from './hint-upcoming.ts';
+import { hintUpcoming, LOOK_AHEAD_MS, mayHaveUpcoming } from './hint-upcoming.ts';
 import type { Invocation } from './open-invocation.ts';
 import { kindsOfWork, lookForWork } from './look-for-work.ts';
 import { claimDue, sweep, type Swept } from './sweep.ts';
@@ -29,8 +29,9 @@ export async function sweepWithin(
     result = { ...result, claimed: result.claimed + (next?.claimed ?? 0), more: next?.more ?? false };
   }
   await invocation.idle();
-  if (mayHaveUpcoming(look, deps.clock.monotonicMs() - askedAtMs))
-    await attempt('hint at what falls due soon', () => hintUpcoming(deps));
+  const { hintedAheadMs = LOOK_AHEAD_MS } = own;
+  if (mayHaveUpcoming(look, deps.clock.monotonicMs() - askedAtMs, hintedAheadMs))
+    await attempt('hint at what falls due soon', () => hintUpcoming(deps, hintedAheadMs));
   const { outbox } = deps;
   const mayHold = kindsOfWork(look, silentTaskMs).webhooks || invocation.hasQueuedWebhooks();
   if (outbox !== undefined && mayHold)

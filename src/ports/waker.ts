@@ -8,6 +8,15 @@ export interface Waker {
    * becomes of the caller, and also when an earlier wake comes first and finds nothing.
    */
   guard(delayMs: number): Promise<void>;
-  /** Something that is stored falls due in so many ms: there will be a wake by then. */
+  /**
+   * Something that is stored falls due in so many ms: there will be a wake by then, or soon after when that is within
+   * `HINTED_AHEAD_MS`: the caller hints at what is so near.
+   */
   wakeWithin(delayMs: number): Promise<void>;
 }
+
+/**
+ * How far a sweep hints ahead whose wakes come by the minute (schedule-waker.ts): more than the two minutes by which a wake may be
+ * early, for clocks differ and a sweep takes its time.
+ */
+export const HINTED_AHEAD_MS = 150_000;

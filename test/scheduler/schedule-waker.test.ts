@@ -38,10 +38,10 @@ describe('wakes by one-off schedules (RULINGS A33)', () => {
     await waker().wakeWithin(40 * 24 * 60 * MINUTE_MS);
     expect([...scheduler.schedules]).toEqual([
       [
-        'wake-202703230800',
+        'wake-202703230759',
         {
           GroupName: 'wakes',
-          ScheduleExpression: 'at(2027-03-23T08:00:00)',
+          ScheduleExpression: 'at(2027-03-23T07:59:00)',
           ScheduleExpressionTimezone: 'UTC',
           FlexibleTimeWindow: { Mode: 'OFF' },
           ActionAfterCompletion: 'DELETE',
@@ -56,9 +56,14 @@ describe('wakes by one-off schedules (RULINGS A33)', () => {
     ]);
   });
 
-  it('come in the minute in which something falls due, which a sweep looks ahead', async () => {
+  it('come in the minute before the one in which something falls due, of which a sweep sends word', async () => {
     await waker().wakeWithin(5 * MINUTE_MS + 50_000);
-    expect(expressions()).toEqual(['at(2027-02-11T08:06:00)']);
+    expect(expressions()).toEqual(['at(2027-02-11T08:05:00)']);
+  });
+
+  it('come behind what is so near that there is word of it already', async () => {
+    await waker().wakeWithin(2 * MINUTE_MS);
+    expect(expressions()).toEqual(['at(2027-02-11T08:03:00)']);
   });
 
   it('come with the next minute when that is sooner, and never in the past', async () => {

@@ -6,6 +6,8 @@ import type { Waker } from '../../ports/waker.ts';
 const MINUTE_MS = 60_000;
 /** A schedule for an instant that is over when it arrives never fires. */
 const AHEAD_MS = 5_000;
+/** From the first second of the minute before to the last one of an instant's own. */
+const EARLY_MAX_MS = 2 * MINUTE_MS;
 const CONNECT_TIMEOUT_MS = 1_000;
 /** Of one try. */
 const REQUEST_TIMEOUT_MS = 1_500;
@@ -92,9 +94,17 @@ export function wakeAgainAfter(
   return { name: `again-${minutes}-${digitsOf(start)}`, at };
 }
 
-/** The minute in which the instant lies: a wake looks a minute ahead. What is due sooner waits for the next minute. */
-function minuteBy(now: number, delayMs: number): number {
-  return Math.max(Math.floor((now + delayMs) / MINUTE_MS), Math.ceil((now + AHEAD_MS) / MINUTE_MS));
+/**
+ * The minute of the wake for an instant: the one before its own, for AWS calls a schedule anywhere in its minute, and the sweep of the
+ * wake then sends a hint that arrives at the instant. Whoever asks for what is nearer has hinted at it, so the wake comes behind it,
+ * for a hint that was lost.
+ */
+export function minuteBy(now: number, delayMs: number): number {
+  const minute =
+    delayMs > EARLY_MAX_MS + AHEAD_MS
+      ? Math.floor((now + delayMs) / MINUTE_MS) - 1
+      : Math.ceil((now + delayMs) / MINUTE_MS);
+  return Math.max(minute, Math.ceil((now + AHEAD_MS) / MINUTE_MS));
 }
 
 function forgetOver(made: Set<number>, now: number): void {

@@ -2,6 +2,7 @@ import type { AwsParts, FailedMemory } from '../../../functions/aws/compose.ts';
 import { createSweepHandler } from '../../../functions/aws/sweep.ts';
 import { readSettings } from '../../../functions/settings.ts';
 import {
+  minuteBy,
   nameOfMinute,
   type ScheduleWaker,
   wakeAgainAfter,
@@ -10,7 +11,7 @@ import { createWakeGuard, type WakeGuard } from '../../../src/engine/deployment-
 import type { FunctionEngine } from '../../../src/engine/function-engine.ts';
 import type { Log, LogFields } from '../../../src/ports/system.ts';
 import { FunctionWorld, LIMIT_MS } from '../../engine/support/function-world.ts';
-import { hintFates } from '../../engine/support/hint-faults.ts';
+import { type HintFate, hintFates } from '../../engine/support/hint-faults.ts';
 import type { TestEngineOptions } from '../../engine/support/test-engine.ts';
 
 const MINUTE_MS = 60_000;
@@ -35,6 +36,10 @@ export interface Line {
 export interface ScheduledWorldOptions extends TestEngineOptions {
   /** All wakes come to one process, which remembers the ones before. */
   readonly isWarm?: boolean;
+  /** How far into its minute a schedule is called; default: in its first second. */
+  readonly calledLateMs?: number;
+  /** What becomes of messages; default: they are lost. */
+  readonly fate?: HintFate;
 }
 
 /**
@@ -54,17 +59,21 @@ export class ScheduledWorld extends FunctionWorld {
   private readonly waker: ScheduleWaker;
   private readonly guard: WakeGuard;
   private readonly isWarm: boolean;
+  private readonly calledLateMs: number;
   private memory: FailedMemory = forgotten();
 
-  constructor({ isWarm = false, ...options }: ScheduledWorldOptions) {
-    super(options, hintFates.dropped);
+  constructor({
+    isWarm = false,
+    calledLateMs = 0,
+    fate = hintFates.dropped,
+    ...options
+  }: ScheduledWorldOptions) {
+    super(options, fate);
     this.isWarm = isWarm;
+    this.calledLateMs = calledLateMs;
     this.waker = {
       guard: (delayMs) => this.keepAt(this.minuteAfter(delayMs), {}),
-      wakeWithin: (delayMs) => {
-        const minute = Math.floor((this.time.now + delayMs) / MINUTE_MS) * MINUTE_MS;
-        return this.keepAt(Math.max(minute, this.minuteAfter(5_000)), {});
-      },
+      wakeWithin: (delayMs) => this.keepAt(minuteBy(this.time.now, delayMs) * MINUTE_MS, {}),
       wakeAgain: (pause, failed) => {
         const { name, at } = wakeAgainAfter(pause, this.time.now);
         return this.keepAt(at, { failed_wakes: failed, kept_at_ms: this.time.now }, name);
@@ -116,7 +125,7 @@ export class ScheduledWorld extends FunctionWorld {
     this.asked += 1;
     if (!this.schedules.has(name)) {
       this.schedules.set(name, at);
-      this.time.at(at, () => {
+      this.time.at(at + this.calledLateMs, () => {
         this.schedules.delete(name);
         this.sweep(event);
       });
