@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { tellFigures } from '../support/figures.ts';
 import { type AwsProject, bundleProject } from './support/installation.ts';
 import { loadedFiles } from './support/loaded-files.ts';
@@ -53,16 +56,45 @@ describe.each(testedNodes())('the functions on Node $version', ({ version, progr
     tellFigures('imports', { function: name, node: version, ms: Math.round(median) });
     expect(times).toHaveLength(STARTS);
   });
+
+  it.each(SERVING)('%s loads what its bundle says, and nothing more', (name) => {
+    expect(loadedBytes(program, name)).toBe(loaded(name).bytes);
+  });
 });
 
 /** A new process imports the function, as the runtime does; answers what its own clock says. */
 function importMs(program: string, name: FunctionName): number {
+  const [type, ms] = importBy(program, name).split(' ');
+  expect(type).toBe('function');
+  return Number(ms);
+}
+
+/** How much of a bundle a process has loaded when it has imported the function. */
+function loadedBytes(program: string, name: FunctionName): number {
+  const folder = mkdtempSync(join(tmpdir(), 'stepwell-loaded-'));
+  try {
+    importBy(program, name, { NODE_V8_COVERAGE: folder });
+    const [report = ''] = readdirSync(folder);
+    const { result } = Coverage.parse(JSON.parse(readFileSync(join(folder, report), 'utf8')));
+    const own = pathToFileURL(project.bundleOf(name)).href;
+    const files = result.flatMap(({ url }) => (url.startsWith(own) ? [fileURLToPath(url)] : []));
+    return files.reduce((sum, file) => sum + statSync(file).size, 0);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const Coverage = z.object({ result: z.array(z.object({ url: z.string() })) });
+
+function importBy(
+  program: string,
+  name: FunctionName,
+  environment: Readonly<Record<string, string>> = {},
+): string {
   const file = functionOf(project.evaluated, name).handler.replace(/[.]\w+$/, '.mjs');
   const path = pathToFileURL(join(project.bundleOf(name), file)).href;
   // The runtime gives handlers that stream what they need before it loads them.
   const script = `globalThis.awslambda = { streamifyResponse: (stream) => stream }; const t = performance.now(); const { handler } = await import('${path}'); console.log(typeof handler, performance.now() - t)`;
-  const said = execFileSync(program, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-  const [type, ms] = said.split(' ');
-  expect(type).toBe('function');
-  return Number(ms);
+  const env = { ...process.env, ...environment };
+  return execFileSync(program, ['--input-type=module', '-e', script], { encoding: 'utf8', env });
 }
