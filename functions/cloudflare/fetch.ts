@@ -6,6 +6,7 @@ import { apiDeps, type Carried } from '../api-deps.ts';
 import type { Invocation, OpenInvocation } from './compose.ts';
 import type { WorkerContext, WorkerEnv } from './platform.ts';
 import { admission } from '../admission.ts';
+import { headerBytes, isAscii } from '../header-bytes.ts';
 import { publishOnce } from './publish.ts';
 
 /** Of one isolate, which has 128 MB. */
@@ -56,7 +57,14 @@ async function answerTo(request: Request, invocation: Invocation, runner: TurnRu
     return admit(mayWrite);
   };
   const parts = { runner, definitions, hints, onAdmitted, ...(outbox === undefined ? {} : { outbox }) };
-  return app.fetch(request, new Call(parts, peer));
+  return app.fetch(withHeaderBytes(request), new Call(parts, peer));
+}
+
+/** Workers have decoded headers already. */
+function withHeaderBytes(request: Request): Request {
+  if ([...request.headers.values()].every(isAscii)) return request;
+  const headers = [...request.headers].map(([name, value]): [string, string] => [name, headerBytes(value)]);
+  return new Request(request, { headers });
 }
 
 function createApp({ isolate, engine }: Invocation) {

@@ -240,6 +240,18 @@ describe.each(testedNodes())(
       expect(await ask(`/instances/${id}`)).toMatchObject({ body: expect.stringContaining(id) });
       const whole = await fetch(`${app.url}/api/v1/instances/${id}/stream`);
       expect(await whole.json()).toMatchObject({ code: 'too_many_streams' });
+      const { length } = Stream.log;
+      const refused = { TRACE: 405, CONNECT: 405, HEAD: 200, GET: 200 };
+      for (const [method, statusCode] of Object.entries(refused)) {
+        const event = requestEvent(method, `/api/v1/instances/${id}/stream`, {}, 'a body');
+        expect(await Stream.invoke(event)).toMatchObject({ statusCode });
+      }
+      const stranger = requestEvent('TRACE', '/api/v1/instances', { 'x-api-key': 'wrong' });
+      expect(await Stream.invoke(stranger)).toMatchObject({
+        statusCode: 401,
+        body: expect.stringContaining('"code":"unauthorized"'),
+      });
+      expect(Stream.log.slice(length).filter((line) => line.includes('ERROR'))).toEqual([]);
     });
 
     it('end a page early that does not fit through Lambda, and stream it', async () => {
