@@ -24,6 +24,7 @@ const main = defineCommand({
     tree: () => import('./commands/tree.ts').then((module) => module.default),
     explain: () => import('./commands/explain.ts').then((module) => module.default),
     signal: () => import('./commands/signal.ts').then((module) => module.default),
+    retry: () => import('./commands/retry.ts').then((module) => module.default),
     wake: () => import('./commands/wake.ts').then((module) => module.default),
     'migrate-instance': () => import('./commands/migrate-instance.ts').then((module) => module.default),
     verify: () => import('./commands/verify.ts').then((module) => module.default),

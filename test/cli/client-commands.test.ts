@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CliResult, runCli, type ServerProcess, startServer } from '../support/cli-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 // Real processes on a busy machine take their time.
 vi.setConfig({ testTimeout: 150_000, hookTimeout: 150_000 });
@@ -96,15 +97,36 @@ describe('the client commands', () => {
     const { id } = JSON.parse((await stepwell('start', 'nap', '--json')).stdout);
     const asked = await startedId();
     expect((await stepwell('list', '--sequence', 'nap')).stdout).toMatch(
-      new RegExp(`^${id}  (scheduled|running|waiting) [^\\n]*\\n$`),
+      new RegExp(`^INSTANCE .*\\n${id}  running .* nap v1\\n    asleep at nap until [^\\n]*Z\\n$`),
     );
+    expect((await stepwell('tree', id)).stdout).toMatch(/running asleep until \S+Z\n$/);
+    expect((await stepwell('get', id)).stdout).toMatch(/Block 'nap' sleeps until[\s\S]*sequence +nap v1/);
+    const none = await stepwell('list', '--sequence', 'nap', '--state', 'waiting');
+    expect(none.stderr).toContain('There are none.\nRuns that wait for a time are scheduled');
     expect((await stepwell('list', '--limit', '1')).stdout).toContain('There are more');
     expect((await stepwell('list', '--state', 'failed,cancelled')).stderr).toContain('There are none');
-    const woken = await stepwell('wake', id);
+    expect((await stepwell('wake', id, '--node', 'zzz')).stderr).toContain('there is no block zzz');
+    expect((await stepwell('tree', id, '--ids')).stdout).toMatch(/ [0-9a-f-]{36}\n$/);
+    const woken = await stepwell('wake', id, '--node', 'nap');
     expect(woken.stdout).toMatch(/^Woken sleep nap was to end /);
     expect((await stepwell('wake', asked)).stdout).toContain('waits for no time');
     const odd = await stepwell('list', '--state', 'asleep');
     expect([odd.code, odd.stderr]).toEqual([1, expect.stringContaining('state')]);
+  });
+
+  it('show what an instance failed of, say how to retry it, and do so', async () => {
+    const fail = { type: 'step', id: 'pay', handler: 'fail', params: { message: 'the card was declined' } };
+    writeFileSync(join(cwd, 'pay.json'), JSON.stringify({ name: 'pay', blocks: [fail] }));
+    await stepwell('publish', 'pay.json');
+    const { id } = JSON.parse((await stepwell('start', 'pay', '--json')).stdout);
+    await waitUntil('it has failed', async () =>
+      (await stepwell('list', '--state', 'failed')).stdout.includes('    pay: the card was declined\n'),
+    );
+    const late = await stepwell('signal', id, 'retry');
+    expect(late.stderr).toContain(`\`stepwell retry ${id}\` puts it back to work`);
+    expect((await stepwell('retry', id)).stdout).toMatch(new RegExp(`^Back to work ${id}\n`));
+    const asked = await startedId();
+    expect((await stepwell('retry', asked)).stderr).toContain('Only a failed instance can be retried');
   });
 
   it('preview a move to another version, and make it', async () => {
@@ -133,9 +155,14 @@ describe('the client commands', () => {
     [['publish', 'list.json'], 'list.json is no sequence', 'name (a text) and blocks'],
     [['publish', 'empty.json'], 'blocks', 'Correct it'],
     [['start', 'nobody'], 'not found', '--tenant'],
+    [['start', 'aks'], 'not found: sequence aks', 'Did you mean ask?'],
+    [['list', '--limit', '5000'], '--limit must be a whole number from 1 to 1000', 'next_cursor'],
+    [['list', '--limit', '0'], '--limit must be a whole number from 1 to 1000', 'next_cursor'],
+    [['list', '--sequence', 'aks'], 'there is no sequence aks in tenant default', 'Did you mean ask?'],
+    [['list', '--state', 'wating'], 'wating is no state', 'scheduled, running, waiting'],
     [['start', 'ask', '--data', '{oops'], '--data is not JSON', 'Quote it'],
     [['start', 'ask', '--data', '[]'], '--data is not a JSON object', '{"key": "value"}'],
-    [['get', 'no-uuid'], 'invalid argument', 'Correct it'],
+    [['get', 'no-uuid'], 'invalid argument', '`stepwell list` print them'],
     [['get', '00000000-0000-7000-8000-000000000000'], 'not found', '--tenant'],
     [['tree', 'x', 'y'], 'an argument too many: y', '--help'],
     [['get', 'x', '--tennant', 'a'], '--tennant is not a flag', 'Did you mean --tenant?'],

@@ -69,7 +69,7 @@ function refusal(connection: Connection, path: string, error: ApiError): Advice 
   if (error.code === 'unexpected_answer' && error.status < 300) return strangeAnswer(connection, path);
   const isOurs = error.code !== 'unexpected_answer';
   const message = isOurs ? error.message : `the server answered with status ${error.status}`;
-  return withProblems(message, error.details, nextStep(connection, error.status));
+  return withProblems(message, error.details, nextStep(connection, error, path));
 }
 
 const Problems = z.array(
@@ -90,7 +90,16 @@ function withProblems(message: string, details: Json | undefined, next: string):
   };
 }
 
-function nextStep(connection: Connection, status: number): string {
+function nextStep(connection: Connection, { status, code, message }: ApiError, path: string): string {
+  const [, id = '<id>'] = /^\/instances\/([^/?]+)/.exec(path) ?? [];
+  if (code === 'instance_terminal') {
+    return message.endsWith('failed')
+      ? `It takes nothing any more. \`stepwell retry ${id}\` puts it back to work where it failed.`
+      : 'It has ended and takes nothing any more. `stepwell start` starts another one.';
+  }
+  if (message.includes('id: expected a UUID')) {
+    return 'Ids are UUIDs, as `stepwell start` and `stepwell list` print them.';
+  }
   switch (status) {
     case 401:
       return 'Give the key with --api-key or in STEPWELL_API_KEY.';

@@ -5,6 +5,7 @@ import type { ApiClient } from '../client/api-client.ts';
 import { connect, connectionArgs, nextCommand } from '../client/connection.ts';
 import { StartedBody } from '../../api/schemas/start.ts';
 import { SequenceAnswer } from '../client/schemas.ts';
+import { findName } from '../client/sequence-names.ts';
 import { defineCliCommand } from '../command.ts';
 import { readJsonArgument } from '../read-json.ts';
 
@@ -61,12 +62,22 @@ export default defineCliCommand({
   },
 });
 
-function findSequence(
+async function findSequence(
   client: ApiClient,
   sequence: string,
   { tenant, namespace }: { readonly tenant: string; readonly namespace: string },
 ): Promise<Result<SequenceAnswer, Advice>> {
   if (UUID.test(sequence)) return client.get(`/sequences/${sequence}`, SequenceAnswer);
   const query = new URLSearchParams({ tenant_id: tenant, namespace, name: sequence });
-  return client.get(`/sequences/by-name?${query.toString()}`, SequenceAnswer);
+  const found = await client.get(`/sequences/by-name?${query.toString()}`, SequenceAnswer);
+  if (found.ok || !found.error.message.startsWith('not found')) return found;
+  const names = await findName(client, { name: sequence, tenant, namespace });
+  if (names === null) return found;
+  const hints = [
+    names.near === undefined ? '' : `Did you mean ${names.near}?`,
+    names.elsewhere === undefined ? '' : `There is one in another namespace: --namespace ${names.elsewhere}.`,
+    'Publish it first: `stepwell publish <file>`.',
+    found.error.next,
+  ];
+  return err({ message: found.error.message, next: hints.filter((hint) => hint !== '').join('\n') });
 }

@@ -7,7 +7,11 @@ import { drawTree } from '../show/tree.ts';
 export default defineCliCommand({
   name: 'tree',
   description: 'Draw the execution tree of an instance.',
-  args: { id: { type: 'positional', description: 'Instance.', required: true }, ...connectionArgs },
+  args: {
+    id: { type: 'positional', description: 'Instance.', required: true },
+    ids: { type: 'boolean', description: 'Show the id of each node too.', default: false },
+    ...connectionArgs,
+  },
   run: async (args, terminal) => {
     const client = connect(args);
     if (!client.ok) return client;
@@ -15,7 +19,7 @@ export default defineCliCommand({
     if (!answer.ok) return answer;
     if (args.json) terminal.out(JSON.stringify(answer.value));
     else if (answer.value.length === 0) terminal.out('No block has begun yet.');
-    else for (const line of drawTree(answer.value, terminal.palette)) terminal.out(line);
+    else for (const line of drawTree(answer.value, terminal.palette, args.ids)) terminal.out(line);
     return ok(null);
   },
 });

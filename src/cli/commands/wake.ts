@@ -1,5 +1,8 @@
 import { WokenBody } from '../../api/schemas/signal.ts';
-import { ok } from '../../core/result.ts';
+import { TreeBody } from '../../api/schemas/tree.ts';
+import type { Advice } from '../../core/advice.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ApiClient } from '../client/api-client.ts';
 import { connect, connectionArgs } from '../client/connection.ts';
 import { defineCliCommand } from '../command.ts';
 import { printable } from '../terminal.ts';
@@ -9,14 +12,20 @@ export default defineCliCommand({
   description: 'End the delays, back-offs and sleeps of an instance now.',
   args: {
     id: { type: 'positional', description: 'Instance.', required: true },
-    node: { type: 'string', valueHint: 'id', description: 'Only that of this node of the tree.' },
+    node: {
+      type: 'string',
+      valueHint: 'block',
+      description: 'Only this block, or this node id (`tree --ids`).',
+    },
     ...connectionArgs,
   },
   run: async (args, terminal) => {
     const client = connect(args);
     if (!client.ok) return client;
     const path = `/instances/${encodeURIComponent(args.id)}/wake`;
-    const body = args.node === undefined ? {} : { node_id: args.node };
+    const node = args.node === undefined ? ok(null) : await nodeIdOf(client.value, args.id, args.node);
+    if (!node.ok) return node;
+    const body = node.value === null ? {} : { node_id: node.value };
     const answer = await client.value.post(path, body, WokenBody);
     if (!answer.ok) return answer;
     const { green, dim } = terminal.palette;
@@ -30,3 +39,24 @@ export default defineCliCommand({
     return ok(null);
   },
 });
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The node of a block that waits. A block may stand in several passes, so a name alone may not say which. */
+async function nodeIdOf(client: ApiClient, id: string, said: string): Promise<Result<string, Advice>> {
+  if (UUID.test(said)) return ok(said);
+  const tree = await client.get(`/instances/${encodeURIComponent(id)}/tree`, TreeBody);
+  if (!tree.ok) return tree;
+  const ofBlock = tree.value.filter((node) => node.block_id === said);
+  const waiting = ofBlock.filter((node) => node.wake_at !== null);
+  const [first, second] = waiting.length > 0 ? waiting : ofBlock;
+  if (first !== undefined && second === undefined) return ok(first.id);
+  return err(
+    first === undefined
+      ? { message: `there is no block ${said} in this instance`, next: 'See `stepwell tree`.' }
+      : {
+          message: `block ${said} stands there several times`,
+          next: 'Give the id of one: `stepwell tree --ids`.',
+        },
+  );
+}

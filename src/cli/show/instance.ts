@@ -1,14 +1,25 @@
 import type { InstanceBody } from '../../api/schemas/instance.ts';
-import { type Palette, printable } from '../terminal.ts';
+import { type Palette, printable, wrapped } from '../terminal.ts';
 import { colouredState } from './tree.ts';
 
+/** What is left of 80 columns beside the names. */
+const SUMMARY_COLUMNS = 69;
+
 /** The instance in a few lines: state, times, data. */
-export function describeInstance(instance: InstanceBody, palette: Palette): readonly string[] {
+export function describeInstance(
+  instance: InstanceBody,
+  { name, summary }: { readonly name: string | null; readonly summary: string | null },
+  palette: Palette,
+): readonly string[] {
   const row = (name: string, value: string) => `${palette.dim(name.padEnd(10))} ${value}`;
   const lines = [
     row('instance', palette.bold(instance.id)),
     row('state', colouredState(instance.state, palette)),
-    row('sequence', instance.sequence_id),
+    ...(summary === null ? [] : wrapped(printable(summary), SUMMARY_COLUMNS).map((line) => row('', line))),
+    row(
+      'sequence',
+      name === null ? instance.sequence_id : `${printable(name)} ${palette.dim(instance.sequence_id)}`,
+    ),
     row('created', instance.created_at),
     row('changed', instance.updated_at),
   ];

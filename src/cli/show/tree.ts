@@ -1,13 +1,14 @@
 import type * as z from 'zod';
 import type { TreeBody } from '../../api/schemas/tree.ts';
 import { type Palette, printable } from '../terminal.ts';
+import { waitWords } from './times.ts';
 
 export type TreeNode = z.infer<typeof TreeBody>[number];
 
 /**
  * Draws the execution tree. Nodes come in document order; what was skipped is one line, without the blocks inside it.
  */
-export function drawTree(nodes: readonly TreeNode[], palette: Palette): readonly string[] {
+export function drawTree(nodes: readonly TreeNode[], palette: Palette, withIds = false): readonly string[] {
   const childrenOf = new Map<string | null, TreeNode[]>();
   for (const node of nodes) {
     const siblings = childrenOf.get(node.parent_id) ?? [];
@@ -19,7 +20,7 @@ export function drawTree(nodes: readonly TreeNode[], palette: Palette): readonly
   return rows.map(({ plain, indent, node, branch }) => {
     const name = `${palette.dim(indent)}${glyph(node.state, palette)} ${palette.bold(printable(node.block_id))}`;
     const about = [node.block_type.padEnd(18), branch.padEnd(8), described(node, palette)];
-    return `${name}${' '.repeat(width - plain.length)}  ${palette.dim(about[0] ?? '')} ${palette.dim(about[1] ?? '')} ${about[2]}`;
+    return `${name}${' '.repeat(width - plain.length)}  ${palette.dim(about[0] ?? '')} ${palette.dim(about[1] ?? '')} ${about[2]}${withIds ? ` ${palette.dim(node.id)}` : ''}`;
   });
 }
 
@@ -90,8 +91,9 @@ function described(node: TreeNode, palette: Palette): string {
   if (took !== null) words.push(palette.dim(took));
   if (node.attempt > 0) words.push(palette.yellow(`try ${node.attempt + 1}`));
   if (node.iteration !== '') words.push(palette.dim(`pass ${node.iteration}`));
-  if (node.state === 'waiting' && node.reason !== null) words.push(`for ${printable(node.reason)}`);
-  if (node.state === 'waiting' && node.wake_at !== null) words.push(palette.dim(`until ${node.wake_at}`));
+  // A step that sleeps is running by the rules of states; people want to know until when.
+  const isOpen = node.state === 'waiting' || node.state === 'running';
+  if (isOpen && node.reason !== null) words.push(waitWords(printable(node.reason), node.wake_at));
   if (node.state === 'failed') words.push(palette.red(errorText(node.error)));
   return words.filter((word) => word !== '').join(' ');
 }
