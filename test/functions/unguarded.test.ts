@@ -100,9 +100,13 @@ describe('an invocation whose wake cannot be kept', () => {
     const answer = await worker.fetch(request, workerEnv(isOverloaded), { waitUntil: () => undefined });
     expect(answer.status).toBe(503);
     const backAtSecs = CRON_SECS + 60;
-    const end = await followMessage(hintOf(id), (batch, atSecs) =>
-      worker.queue(batch, workerEnv(atSecs < backAtSecs ? isOverloaded : keeps)),
-    );
+    const receivedAtSecs: number[] = [];
+    const end = await followMessage(hintOf(id), (batch, atSecs) => {
+      receivedAtSecs.push(atSecs);
+      return worker.queue(batch, workerEnv(atSecs < backAtSecs ? isOverloaded : keeps));
+    });
+    // A waker that is away for a moment is asked soon, and one that stays away is asked seldom.
+    expect(receivedAtSecs.slice(0, 8)).toEqual([0, 10, 30, 70, 150, 310, 310, 610]);
     expect(await steady.state(id)).toBe('completed');
     expect(end).toMatchObject({ fate: 'done', receives: { 'stepwell-turns': 6 } });
     expect(end.atSecs).toBeGreaterThanOrEqual(backAtSecs);

@@ -99,7 +99,7 @@ export async function startScheduler(nowMs: () => number = Date.now): Promise<Sc
 }
 
 /** When it is called at the earliest, epoch ms. */
-export function instantOf({ ScheduleExpression }: Schedule): number {
+function instantOf({ ScheduleExpression }: Schedule): number {
   return Date.parse(`${AT.exec(ScheduleExpression)?.[1] ?? ''}Z`);
 }
 
