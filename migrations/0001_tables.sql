@@ -111,16 +111,19 @@ CREATE TABLE stepwell.task_instances (
   -- Cleanup hooks that are not recorded yet (18.2); null for nearly all instances.
   hooks_pending jsonb,
   gate_opened_at bigint,
-  -- Changed by each step: an index that mentions one of these would make the update cold. recovery_count and suspect
-  -- change only after a crash.
+  -- Changed by each step: an index that mentions one of these would make the update cold. recovery_count, company and
+  -- suspect change only after a crash.
   data jsonb NOT NULL DEFAULT '{}',
   started_at timestamptz,
   run_no integer NOT NULL DEFAULT 1,
   recovery_count integer NOT NULL DEFAULT 0,
   claims_without_progress integer NOT NULL DEFAULT 0,
-  claimed_alone boolean NOT NULL DEFAULT false,
+  -- How many turns its process promised to have at most while this one has the lease; 1: no other; 0: no turn, an operator.
+  claimed_among integer NOT NULL DEFAULT 0,
   waits_for_slot boolean NOT NULL DEFAULT false,
   suspect boolean NOT NULL DEFAULT false,
+  -- It lost a lease and has not ended a turn since: at most so many of its kind may be in one process; 1: nothing else.
+  company integer,
   granted boolean NOT NULL DEFAULT false,
   has_history boolean NOT NULL DEFAULT false,
   has_children boolean NOT NULL DEFAULT false,
@@ -145,9 +148,9 @@ CREATE INDEX task_instances_due_idx ON stepwell.task_instances (priority, tenant
 -- The next instant at which anything is due, and whether anything is due at all.
 CREATE INDEX task_instances_wake_idx ON stepwell.task_instances (due_at)
   WHERE lease_until IS NULL AND due_at IS NOT NULL;
--- Instances that lost a lease and must be claimed alone; nearly always empty.
+-- Instances that lost a lease and may only be claimed in small company; nearly always empty.
 CREATE INDEX task_instances_suspect_idx ON stepwell.task_instances (priority, due_at, id)
-  WHERE (suspect OR recovery_count > 0) AND lease_until IS NULL AND due_at IS NOT NULL;
+  WHERE company IS NOT NULL AND lease_until IS NULL AND due_at IS NOT NULL;
 CREATE INDEX task_instances_lease_idx ON stepwell.task_instances (lease_until, lease_token)
   WHERE lease_until IS NOT NULL;
 -- Lists by last change. `updated_at` moves with the state, the due time or a fact, which are in indexes anyway, and never

@@ -69,6 +69,7 @@ BEGIN
     SELECT coalesce(json_agg(json_build_object(
       'epoch', i.epoch, 'leaseToken', i.lease_token, 'leaseUntil', stepwell.to_ms(i.lease_until),
       'takenOver', i.suspect,
+      'among', i.claimed_among,
       -- Held back: not begun and not yet due, or without a free slot (RULINGS A26).
       'mayRun', NOT (i.state = 'scheduled' AND i.next_fire_at > p_now AND (i.started_at IS NULL OR i.waits_for_slot)),
       'keyed', i.concurrency_key IS NOT NULL AND i.max_concurrency IS NOT NULL,
@@ -233,9 +234,10 @@ END $$;
 CREATE TYPE stepwell.leases_taken AS (ids uuid[], given jsonb);
 
 -- Takes the lease of instances that the caller has locked. Answers those it took: one that makes no progress is paused
--- instead; one without a free slot is put off by one to two seconds, unless a new fact waits for it.
+-- instead; one without a free slot is put off by one to two seconds, unless a new fact waits for it. p_among: what their
+-- process promises (see claimed_among).
 CREATE FUNCTION stepwell.take_leases(
-  p_ids uuid[], p_token uuid, p_owner text, p_lease_ms bigint, p_now timestamptz
+  p_ids uuid[], p_token uuid, p_owner text, p_lease_ms bigint, p_now timestamptz, p_among integer
 ) RETURNS stepwell.leases_taken
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -279,7 +281,7 @@ BEGIN
       epoch = i.epoch + 1,
       due_at = NULL,
       claims_without_progress = i.claims_without_progress + 1,
-      claimed_alone = false,
+      claimed_among = p_among,
       updated_at = p_now,
       waits_for_slot = i.waits_for_slot AND i.next_fire_at > p_now,
       state = CASE WHEN i.state = 'scheduled' AND (i.next_fire_at IS NULL OR i.next_fire_at <= p_now)
@@ -294,15 +296,6 @@ BEGIN
   SELECT array_agg(u.id ORDER BY u.position) INTO v_taken
   FROM unnest(p_ids) WITH ORDINALITY AS u(id, position) JOIN taken ON taken.id = u.id;
   RETURN ROW(coalesce(v_taken, '{}'), v_given)::stepwell.leases_taken;
-END $$;
-
--- A lease that was taken for a single instance: losing it speaks against this instance (RULINGS A18).
-CREATE FUNCTION stepwell.mark_alone(p_taken uuid[]) RETURNS void
-LANGUAGE plpgsql VOLATILE AS $$
-BEGIN
-  IF cardinality(p_taken) = 1 THEN
-    UPDATE stepwell.task_instances i SET claimed_alone = true WHERE i.id = p_taken[1];
-  END IF;
 END $$;
 
 -- Instances that this token holds already: the answer of an earlier claim with it was lost (RULINGS A24).
@@ -365,7 +358,7 @@ BEGIN
       CROSS JOIN LATERAL (
         SELECT i.id FROM stepwell.task_instances i
         WHERE i.priority = p_priority AND i.tenant_id = u.tenant_id
-          AND i.due_at <= p_now AND i.lease_until IS NULL AND NOT i.suspect AND i.recovery_count = 0
+          AND i.due_at <= p_now AND i.lease_until IS NULL AND i.company IS NULL
         ORDER BY i.due_at, i.id
         LIMIT CASE WHEN p_cap = 0 THEN p_share ELSE least(p_share, greatest(0, p_cap - (
           SELECT count(*) FROM stepwell.task_instances h WHERE h.id = ANY (p_taken) AND (h.tenant_id = u.tenant_id) IS TRUE))) END
@@ -375,26 +368,66 @@ BEGIN
     ) d);
 END $$;
 
--- An instance that lost a lease runs alone until a result of it is committed, so that it takes nobody along when it
--- crashes again. It comes when its turn has come: nothing of this priority has been due for longer.
-CREATE FUNCTION stepwell.lock_suspect(p_priority integer, p_now timestamptz) RETURNS uuid[]
-LANGUAGE plpgsql VOLATILE AS $$
+-- A process that ended says of each of its turns that it may be to blame. What was lost in company comes back in smaller
+-- company, so that the guilty one takes fewer along each time, until it is alone; only then is it known who it was, and only
+-- that counts against it. Halves and not singles at once: a whole fleet may have ended, with nobody to blame.
+CREATE FUNCTION stepwell.smaller_company(p_among integer) RETURNS integer
+LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-  RETURN (
-    SELECT array_agg(s.id) FROM (
-      SELECT i.id, i.due_at FROM stepwell.task_instances i
-      WHERE (i.suspect OR i.recovery_count > 0) AND i.priority = p_priority AND i.due_at <= p_now AND i.lease_until IS NULL
-      ORDER BY i.due_at, i.id LIMIT 1
-      FOR NO KEY UPDATE SKIP LOCKED
-    ) s
-    WHERE NOT EXISTS (
-      SELECT 1 FROM stepwell.task_instances o
-      WHERE o.due_at < s.due_at AND o.lease_until IS NULL AND o.priority = p_priority
-        AND NOT o.suspect AND o.recovery_count = 0));
+  RETURN CASE WHEN p_among <= 4 THEN 1 ELSE p_among / 4 END;
 END $$;
 
+-- How many suspects a process may have beside each other when it takes one of this company; null: not now, for it promises
+-- too much, or is busy where the suspect has to be alone. p_suspects are at work there.
+CREATE FUNCTION stepwell.company_of(p_company integer, p_among integer, p_busy boolean, p_suspects integer) RETURNS integer
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  RETURN CASE
+    WHEN p_company IS NULL OR p_company > p_among THEN p_among
+    WHEN p_company = 1 THEN CASE WHEN NOT p_busy THEN 1 END
+    WHEN p_company > p_suspects THEN p_company END;
+END $$;
+
+-- Suspects that are claimed together, up to the company of the first, which is answered with them. They come when their
+-- turn has come: nothing of this priority has been due for longer. `waits`: the company of the first, when it cannot come now.
+CREATE TYPE stepwell.suspects_locked AS (ids uuid[], among integer, waits integer);
+
+CREATE FUNCTION stepwell.lock_suspects(
+  p_priority integer, p_limit integer, p_among integer, p_busy boolean, p_suspects integer, p_now timestamptz
+) RETURNS stepwell.suspects_locked
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  r record;
+  v_among integer;
+  v_ids uuid[];
+BEGIN
+  SELECT i.company, i.due_at INTO r FROM stepwell.task_instances i
+  WHERE i.company IS NOT NULL AND i.priority = p_priority AND i.due_at <= p_now AND i.lease_until IS NULL
+  ORDER BY i.due_at, i.id LIMIT 1;
+  IF NOT FOUND OR EXISTS (
+    SELECT 1 FROM stepwell.task_instances o
+    WHERE o.due_at < r.due_at AND o.lease_until IS NULL AND o.priority = p_priority AND o.company IS NULL
+  ) THEN
+    RETURN NULL;
+  END IF;
+  v_among := stepwell.company_of(r.company, p_among, p_busy, p_suspects);
+  IF v_among IS NULL THEN
+    RETURN ROW(NULL, NULL, r.company)::stepwell.suspects_locked;
+  END IF;
+  SELECT array_agg(s.id) INTO v_ids FROM (
+    SELECT i.id FROM stepwell.task_instances i
+    WHERE i.company IS NOT NULL AND i.priority = p_priority AND i.due_at <= p_now AND i.lease_until IS NULL
+      AND i.company >= least(r.company, p_among)
+    ORDER BY i.due_at, i.id LIMIT least(p_limit, greatest(1, v_among - p_suspects))
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) s;
+  RETURN ROW(v_ids, v_among, NULL)::stepwell.suspects_locked;
+END $$;
+
+-- p_among: the turns that the process has at most; p_busy: it has some now; p_suspects: so many of them are suspects.
 CREATE FUNCTION stepwell.claim_due_v1(
-  p_token uuid, p_owner text, p_lease_ms bigint, p_limit integer, p_per_tenant integer
+  p_token uuid, p_owner text, p_lease_ms bigint, p_limit integer, p_per_tenant integer, p_among integer, p_busy boolean,
+  p_suspects integer
 ) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
@@ -408,6 +441,8 @@ DECLARE
   v_given jsonb;
   v_tenants text[];
   v_priority integer;
+  v_suspects stepwell.suspects_locked;
+  v_waits integer;
   -- Rounds that took nothing, such as those that only met full keys.
   v_vain integer := 0;
 BEGIN
@@ -424,9 +459,10 @@ BEGIN
 
   FOR v_priority IN REVERSE 3..0 LOOP
     IF cardinality(v_taken) = 0 THEN
-      v_ids := stepwell.lock_suspect(v_priority, v_now);
-      IF v_ids IS NOT NULL THEN
-        v_leases := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
+      v_suspects := stepwell.lock_suspects(v_priority, p_limit, p_among, p_busy, p_suspects, v_now);
+      v_waits := least(v_waits, v_suspects.waits);
+      IF v_suspects.ids IS NOT NULL THEN
+        v_leases := stepwell.take_leases(v_suspects.ids, p_token, p_owner, p_lease_ms, v_now, v_suspects.among);
         v_taken := v_leases.ids;
         v_given := coalesce(v_given || v_leases.given, v_given, v_leases.given);
         EXIT WHEN cardinality(v_taken) > 0;
@@ -439,7 +475,7 @@ BEGIN
         ceil((p_limit - cardinality(v_taken))::numeric / cardinality(v_tenants))::integer,
         p_per_tenant, v_taken, p_limit - cardinality(v_taken), v_now);
       EXIT WHEN v_ids IS NULL;
-      v_leases := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
+      v_leases := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now, p_among);
       v_new := v_leases.ids;
       v_given := coalesce(v_given || v_leases.given, v_given, v_leases.given);
       v_taken := v_taken || v_new;
@@ -452,50 +488,47 @@ BEGIN
     END LOOP;
     EXIT WHEN cardinality(v_taken) >= p_limit OR v_vain >= 16;
   END LOOP;
-  PERFORM stepwell.mark_alone(v_taken);
-  RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now), 'given', v_given);
+  RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now), 'given', v_given,
+    'waits', v_waits);
 END $$;
 
--- True when a handler of this instance may be at work: a leaf that was dispatched and
--- neither ended nor waits. (A running leaf is stored without its state, a leaf that does not wait without a reason.)
-CREATE FUNCTION stepwell.has_open_intent(p_instance uuid) RETURNS boolean
-LANGUAGE plpgsql VOLATILE AS $$
-BEGIN
-  RETURN EXISTS (
-    SELECT 1 FROM stepwell.task_instances i
-    WHERE i.id = p_instance AND (i.hooks_pending ? 'called'
-      OR (i.root_frame -> 'leaf' ? 'dispatchedAt' AND NOT i.root_frame -> 'leaf' ? 'state'
-        AND NOT i.root_frame -> 'leaf' ? 'reason'))
-  ) OR EXISTS (
-    SELECT 1 FROM stepwell.execution_tree f
-    WHERE f.instance_id = p_instance AND f.frame -> 'leaf' ? 'dispatchedAt' AND NOT f.frame -> 'leaf' ? 'state'
-      AND NOT f.frame -> 'leaf' ? 'reason'
-  );
-END $$;
-
--- Notes that these locked instances lost a lease. Only a lease with an open intent, or one that was taken for this
--- instance alone, speaks against it (RULINGS A18).
-CREATE FUNCTION stepwell.count_take_over(p_ids uuid[]) RETURNS void
+-- Notes that these locked instances lost their lease, and takes it from them: they are due now. Only a turn that was alone
+-- in its process speaks against the instance (RULINGS A18). p_together: all that their process had, or the most of it, so that
+-- there cannot have been more; it says nothing about being alone.
+CREATE FUNCTION stepwell.count_take_over(p_ids uuid[], p_together boolean, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   UPDATE stepwell.task_instances i
   SET suspect = true,
-    recovery_count = i.recovery_count + CASE WHEN i.claimed_alone OR stepwell.has_open_intent(i.id) THEN 1 ELSE 0 END
-  WHERE i.id = ANY (p_ids);
+    recovery_count = i.recovery_count + CASE WHEN i.claimed_among = 1 THEN 1 ELSE 0 END,
+    company = CASE WHEN i.claimed_among = 0 THEN i.company
+      ELSE stepwell.smaller_company(least(i.claimed_among, CASE WHEN p_together THEN greatest(l.lost, 8) END)) END,
+    claimed_among = 0,
+    lease_until = NULL, lease_token = NULL, lease_owner = NULL,
+    due_at = p_now,
+    updated_at = p_now
+  FROM (
+    SELECT e.id, count(*) OVER (PARTITION BY e.lease_owner)::integer AS lost
+    FROM (SELECT o.id, o.lease_owner FROM stepwell.task_instances o WHERE o.id = ANY (p_ids) OFFSET 0) e
+    OFFSET 0
+  ) l
+  WHERE i.id = ANY (ARRAY[l.id]);
 END $$;
 
--- Take-over of expired leases, oldest first. When the first of them must be alone it is the only one; else those that
--- need not be come together, and the others keep their expired lease for the next call. An expired lease of an operator
--- on a terminal instance is only removed.
+-- Take-over of expired leases, oldest first: all of them are noted, up to 500, and those come with it that may be in one
+-- process, which is up to the first that may be beside what it is at. `left` are the others: they are due.
+-- An expired lease of an operator on a terminal instance is only removed.
 CREATE FUNCTION stepwell.claim_expired_v1(
-  p_token uuid, p_owner text, p_lease_ms bigint, p_limit integer, p_per_tenant integer
+  p_token uuid, p_owner text, p_lease_ms bigint, p_limit integer, p_per_tenant integer, p_among integer, p_busy boolean,
+  p_suspects integer
 ) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET enable_sort = off AS $$
 DECLARE
   v_now timestamptz := stepwell.sw_now();
   v_ids uuid[];
-  v_alone uuid[];
+  v_chosen uuid[];
+  v_among integer;
   v_taken uuid[] := stepwell.held_by(p_token, v_now);
   v_leases stepwell.leases_taken;
 BEGIN
@@ -505,47 +538,57 @@ BEGIN
   SELECT array_agg(e.id) INTO v_ids FROM (
     SELECT i.id FROM stepwell.task_instances i
     WHERE i.lease_until <= v_now
-    ORDER BY i.lease_until, i.id LIMIT p_limit
+    ORDER BY i.lease_until, i.id LIMIT greatest(p_limit, 500)
     FOR NO KEY UPDATE SKIP LOCKED
   ) e;
   IF v_ids IS NOT NULL THEN
     UPDATE stepwell.task_instances i SET lease_until = NULL, lease_token = NULL, lease_owner = NULL
     WHERE i.id = ANY (v_ids) AND stepwell.is_terminal(i.state) AND i.hooks_pending IS NULL;
-    SELECT array_agg(c.id ORDER BY c.position), array_agg(c.id) FILTER (WHERE c.alone)
-    INTO v_ids, v_alone
-    FROM (
-      SELECT e.id, e.position, e.suspect OR stepwell.has_open_intent(e.id) AS alone,
-        row_number() OVER (PARTITION BY e.tenant_id ORDER BY e.position) AS of_tenant
-      FROM (
-        SELECT i.id, i.tenant_id, i.lease_until, u.position,
-          i.claimed_alone OR i.suspect OR i.recovery_count > 0 AS suspect
-        FROM unnest(v_ids) WITH ORDINALITY AS u(id, position)
-        JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id])
-        OFFSET 0
-      ) e
-      WHERE e.lease_until IS NOT NULL
-    ) c
-    WHERE p_per_tenant = 0 OR c.of_tenant <= p_per_tenant;
+    SELECT array_agg(u.id ORDER BY u.position) INTO v_ids
+    FROM unnest(v_ids) WITH ORDINALITY AS u(id, position)
+    JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id])
+    WHERE i.lease_until IS NOT NULL;
   END IF;
   IF v_ids IS NULL THEN
     RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', '[]'::json);
   END IF;
-  v_ids := CASE
-    WHEN v_ids[1] = ANY (v_alone) THEN v_ids[1:1]
-    ELSE ARRAY(
-      SELECT u.id FROM unnest(v_ids) WITH ORDINALITY AS u(id, position)
-      WHERE v_alone IS NULL OR NOT (u.id = ANY (v_alone)) ORDER BY u.position)
-  END;
-  PERFORM stepwell.count_take_over(v_ids);
-  v_leases := stepwell.take_leases(v_ids, p_token, p_owner, p_lease_ms, v_now);
-  PERFORM stepwell.mark_alone(v_leases.ids);
-  RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_leases.ids, v_now),
-    'given', v_leases.given);
+  PERFORM stepwell.count_take_over(v_ids, true, v_now);
+  SELECT c.among INTO v_among
+  FROM (
+    SELECT u.position, stepwell.company_of(i.company, p_among, p_busy, p_suspects) AS among
+    FROM unnest(v_ids) WITH ORDINALITY AS u(id, position)
+    JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id])
+    OFFSET 0
+  ) c
+  WHERE c.among IS NOT NULL ORDER BY c.position LIMIT 1;
+  SELECT array_agg(c.id ORDER BY c.position) INTO v_chosen
+  FROM (
+    SELECT e.id, e.position FROM (
+      SELECT i.id, u.position, row_number() OVER (PARTITION BY i.tenant_id ORDER BY u.position) AS of_tenant
+      FROM unnest(v_ids) WITH ORDINALITY AS u(id, position)
+      JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id])
+      WHERE coalesce(i.company, p_among) >= v_among
+    ) e
+    WHERE p_per_tenant = 0 OR e.of_tenant <= p_per_tenant
+    ORDER BY e.position LIMIT least(p_limit, greatest(1, v_among - p_suspects))
+  ) c;
+  IF v_chosen IS NOT NULL THEN
+    v_leases := stepwell.take_leases(v_chosen, p_token, p_owner, p_lease_ms, v_now, v_among);
+  END IF;
+  v_taken := coalesce(v_leases.ids, '{}');
+  RETURN json_build_object('now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now),
+    'given', v_leases.given, 'left', (
+      SELECT json_agg(json_build_object('tenantId', i.tenant_id, 'instanceId', i.id) ORDER BY u.position)
+      FROM unnest(v_ids) WITH ORDINALITY AS u(id, position)
+      JOIN stepwell.task_instances i ON i.id = ANY (ARRAY[u.id])
+      WHERE NOT u.id = ANY (v_taken) AND i.due_at <= v_now));
 END $$;
 
--- The named claim of a hint or an operator. It waits for a locked row up to the lock timeout (RULINGS A28).
+-- The named claim of a hint or an operator. It waits for a locked row up to the lock timeout (RULINGS A28). A hint does not
+-- get a suspect in larger company than it may be in.
 CREATE FUNCTION stepwell.claim_one_v1(
-  p_tenant text, p_instance uuid, p_token uuid, p_owner text, p_lease_ms bigint, p_operator boolean, p_take_over boolean
+  p_tenant text, p_instance uuid, p_token uuid, p_owner text, p_lease_ms bigint, p_operator boolean, p_take_over boolean,
+  p_among integer
 ) RETURNS json
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET lock_timeout = '2s' SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
@@ -555,6 +598,7 @@ DECLARE
   v_taken uuid[];
   v_leases stepwell.leases_taken;
   v_status text;
+  v_company integer;
 BEGIN
   SELECT i.id, i.state, i.due_at, i.lease_until, i.lease_token, i.wake_seq, i.hooks_pending IS NOT NULL AS hooks INTO r
   FROM stepwell.task_instances i
@@ -584,21 +628,24 @@ BEGIN
   IF r.lease_until > v_now THEN
     UPDATE stepwell.task_instances i SET suspect = true WHERE i.id = r.id;
   ELSIF r.lease_until IS NOT NULL THEN
-    PERFORM stepwell.count_take_over(ARRAY[r.id]);
+    PERFORM stepwell.count_take_over(ARRAY[r.id], false, v_now);
   END IF;
   IF p_operator THEN
     UPDATE stepwell.task_instances i
     SET lease_until = v_now + p_lease_ms * interval '1 millisecond', lease_token = p_token, lease_owner = p_owner,
-      epoch = i.epoch + 1, due_at = NULL, claimed_alone = false, updated_at = v_now
+      epoch = i.epoch + 1, due_at = NULL, claimed_among = 0, updated_at = v_now
     WHERE i.id = r.id;
     v_taken := ARRAY[r.id];
   ELSE
-    v_leases := stepwell.take_leases(ARRAY[r.id], p_token, p_owner, p_lease_ms, v_now);
+    SELECT i.company INTO v_company FROM stepwell.task_instances i WHERE i.id = r.id;
+    IF v_company < p_among THEN
+      RETURN json_build_object('status', 'suspect', 'now', stepwell.to_ms(v_now), 'company', v_company);
+    END IF;
+    v_leases := stepwell.take_leases(ARRAY[r.id], p_token, p_owner, p_lease_ms, v_now, p_among);
     v_taken := v_leases.ids;
     IF cardinality(v_taken) = 0 THEN
       RETURN json_build_object('status', 'not_due', 'now', stepwell.to_ms(v_now), 'given', v_leases.given);
     END IF;
-    PERFORM stepwell.mark_alone(v_taken);
   END IF;
   RETURN json_build_object('status', 'claimed', 'now', stepwell.to_ms(v_now), 'claims', stepwell.claims_json(v_taken, v_now));
 END $$;
@@ -682,7 +729,7 @@ BEGIN
     RETURN 0;
   END IF;
   v_now := stepwell.sw_now();
-  PERFORM stepwell.count_take_over(array_agg(i.id)) FROM stepwell.task_instances i
+  PERFORM stepwell.count_take_over(array_agg(i.id), true, v_now) FROM stepwell.task_instances i
   WHERE i.id = ANY (v_ids) AND NOT (stepwell.is_terminal(i.state) AND i.hooks_pending IS NULL) HAVING count(*) > 0;
   INSERT INTO stepwell.audit_log (tenant_id, instance_id, id, event_type, from_state, to_state, created_at)
   SELECT i.tenant_id, i.id, stepwell.uuid_v7(v_now), 'state_transition', 'running', 'scheduled', v_now
@@ -690,7 +737,7 @@ BEGIN
   ORDER BY i.id;
   WITH voided AS (
     UPDATE stepwell.task_instances i
-    SET lease_until = NULL, lease_token = NULL, lease_owner = NULL, claimed_alone = false,
+    SET lease_until = NULL, lease_token = NULL, lease_owner = NULL, claimed_among = 0,
       epoch = i.epoch + 1,
       state = CASE WHEN i.state = 'running' THEN 'scheduled' ELSE i.state END,
       next_fire_at = CASE WHEN i.state = 'running' THEN v_now ELSE i.next_fire_at END,

@@ -570,7 +570,9 @@ BEGIN
     lease_until = CASE WHEN t.settle IS NULL THEN i.lease_until END,
     lease_token = CASE WHEN t.settle IS NULL THEN i.lease_token END,
     lease_owner = CASE WHEN t.settle IS NULL THEN i.lease_owner END,
-    claimed_alone = i.claimed_alone AND t.settle IS NULL,
+    -- A turn that ends clears the instance, unless it was alone before and nothing has come of it yet.
+    company = CASE WHEN NOT t.new_run AND (t.settle IS NULL OR (i.recovery_count > 0 AND NOT t.body ? 'hasResult'))
+      THEN i.company END,
     cancel_seq = CASE WHEN t.new_run THEN 0 ELSE i.cancel_seq END,
     updated_at = CASE WHEN t.settle IS NULL AND t.patch IS NULL THEN i.updated_at ELSE t.at END
   FROM (

@@ -65,7 +65,7 @@ BEGIN
     INSERT INTO stepwell.task_instances (id, sequence_id, run_id, created_at, max_concurrency, priority, dry_run,
       dry_run_auto_approve, dry_run_real_time, tenant_id, namespace, timezone, metadata, config, audit, session_id, concurrency_key,
       idempotency_key, budget, state, next_fire_at, due_at, lease_until, lease_token, lease_owner, epoch, started_at,
-      claims_without_progress, claimed_alone, updated_at, data, progress_at)
+      claims_without_progress, claimed_among, updated_at, data, progress_at)
     SELECT (x.v ->> 'id')::uuid, (x.v ->> 'sequenceId')::uuid, (x.v ->> 'runId')::uuid, v_now,
       (x.v ->> 'maxConcurrency')::integer, (x.v ->> 'priority')::smallint, x.v ? 'dryRun', x.v ? 'dryRunAutoApprove',
       x.v ? 'dryRunRealTime',
@@ -81,7 +81,7 @@ BEGIN
       CASE WHEN x.leased THEN 1 ELSE 0 END,
       CASE WHEN x.leased THEN v_now END,
       CASE WHEN x.leased THEN 1 ELSE 0 END,
-      x.leased AND v_count = 1,
+      CASE WHEN x.leased THEN (v_lease ->> 'among')::integer ELSE 0 END,
       v_now, x.v -> 'data', v_now
     FROM (
       SELECT e.v, e.position, f.fire_at, v_direct AND (f.fire_at IS NULL OR f.fire_at <= v_now) AS leased
@@ -105,9 +105,6 @@ BEGIN
     SELECT (x.v ->> 'id')::uuid, x.v ->> 'tenantId', x.v -> 'originalInput'
     FROM jsonb_array_elements(p -> 'instances') AS x(v);
     IF v_lease IS NULL OR v_direct THEN
-      IF v_count > 1 AND v_direct THEN
-        PERFORM stepwell.mark_alone(coalesce(v_leased, '{}'));
-      END IF;
       RETURN json_build_object('now', stepwell.to_ms(v_now), 'fresh', true,
         'breakers', CASE WHEN v_direct THEN stepwell.open_breakers(v_tenant) END);
     END IF;
@@ -117,11 +114,10 @@ BEGIN
   IF v_lease IS NOT NULL AND NOT v_direct THEN
     -- What is new has made no claims that lead nowhere, so it frees no slot.
     SELECT (stepwell.take_leases(array_agg(i.id ORDER BY i.id), (v_lease ->> 'leaseToken')::uuid, v_lease ->> 'leaseOwner',
-      (v_lease ->> 'leaseMs')::bigint, v_now)).ids INTO v_leased
+      (v_lease ->> 'leaseMs')::bigint, v_now, (v_lease ->> 'among')::integer)).ids INTO v_leased
     FROM stepwell.task_instances i WHERE i.id = ANY (v_inserted) AND i.due_at <= v_now
     HAVING count(*) > 0;
   END IF;
-  PERFORM stepwell.mark_alone(coalesce(v_leased, '{}'));
 
   -- Looked up in a statement of its own: a twin that was committed while the insert waited is visible only now.
   RETURN json_build_object('now', stepwell.to_ms(v_now), 'started', (

@@ -39,12 +39,14 @@ export function createActiveTurns(deps: TurnDeps): ActiveTurns {
     const turn = new Turn(deps, claim, now);
     turns.set(claim.instanceId, turn);
     if (draining) turn.stop();
-    const { clock, counters } = deps;
+    const { clock, counters, company, limits } = deps;
+    const leave = company.join(claim, turn.lease, limits.remainingTimeMs !== null);
     const beganAtMs = clock.monotonicMs();
     counters.add('orch8_instances_claimed_total');
     if (claim.takenOver) counters.add('orch8_recovery_stale_instances_total');
     const ended = turn.run().then((how) => {
       counters.took('orch8_instance_processing_seconds', clock.monotonicMs() - beganAtMs);
+      leave();
       end(turn, claim, how);
       return how;
     });

@@ -59,7 +59,7 @@ export function createTurnDeps(
 ): TurnDeps {
   const { store, clock, log, handlers } = parts;
   const buildId = parts.buildId ?? buildIdOf(handlers.names, '');
-  const { counters, ids, node } = memory;
+  const { counters, ids, company, node } = memory;
   const outbox = outboxOf(parts, settings, { counters, ids });
   const tells = settings.webhooks !== undefined && settings.webhooks.urls.length > 0;
   return {
@@ -69,6 +69,7 @@ export function createTurnDeps(
     directory: createHandlerDirectory({ store, handlers, buildId, clock, log, memory: memory.names }),
     definitions: createDefinitions(store, memory.plans),
     ids,
+    company,
     steps: createStepSlots(settings.maxConcurrentSteps),
     ...(outbox === null ? {} : { outbox }),
     ...(node === undefined ? {} : { node }),

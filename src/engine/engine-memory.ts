@@ -1,5 +1,6 @@
 import type { Store } from '../ports/store/store.ts';
 import type { Clock, Entropy } from '../ports/system.ts';
+import { type Company, createCompany } from './company.ts';
 import { createNodePresence, type NodePresence, type NodeSettings } from './cluster/cluster-node.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { createPlanMemory, type PlanMemory } from './definitions.ts';
@@ -15,6 +16,7 @@ export interface EngineMemory {
   readonly names: NamesMemory;
   readonly counters: Counters;
   readonly ids: IdSource;
+  readonly company: Company;
   /** Absent: the process is not shown in the cluster. */
   readonly node?: NodePresence;
 }
@@ -29,6 +31,7 @@ export function createEngineMemory(
     names: createNamesMemory(),
     counters: createCounters(),
     ids,
+    company: createCompany(),
     ...(node === undefined ? {} : { node: createNodePresence(store, clock, { id: ids.newId(), ...node }) }),
   };
 }

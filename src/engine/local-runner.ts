@@ -1,4 +1,4 @@
-import type { Claim } from '../ports/store/turn.ts';
+import type { Claim, ClaimDueRequest, NewLease } from '../ports/store/turn.ts';
 import { hasHooksToRun } from '../core/run/hooks/hooks-pending.ts';
 import { type ActiveTurns, createActiveTurns } from './active-turns.ts';
 import { createCommitter } from './committer.ts';
@@ -7,10 +7,13 @@ import type { Attempt, InstanceTarget, Operation, OperationAnswer, TurnRunner } 
 import type { Turn } from './turn.ts';
 import type { TurnEnd } from './turn-end.ts';
 import { hintFreed } from './hint-freed.ts';
+import { giveLeasesBack } from './turn-effects.ts';
 import { askTwice } from './until-answered.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 const NUDGE_WITHIN_MS = 2_000;
+/** Of the time of an invocation: with less left, a turn that must be alone could be ended by the host, which would count. */
+const FRESH_SHARE = 0.9;
 
 export interface LocalRunnerSettings {
   /** Shown as the holder of leases; unique per process. */
@@ -25,12 +28,19 @@ export interface LocalRunner extends TurnRunner {
   /** Turns that may still be claimed now. */
   readonly room: number;
   readonly activeTurns: number;
+  /** What a claim of several says about this process. */
+  crowd(): Required<Pick<ClaimDueRequest, 'busy' | 'suspects'>>;
+  /** A suspect waits that has to be alone: nothing is claimed until this process has nothing to do. */
+  makeWay(): void;
   /** Runs a claimed instance; resolves with how the turn ended. `now` is the database's time of the claim. */
   run(claim: Claim, now: number): Promise<TurnEnd>;
   /** Calls back after every turn with how it ended. */
   onTurnEnd(listener: (claim: Claim, end: TurnEnd) => void): void;
-  /** Calls back when an instance that was to be looked at may not run yet, such as for want of a slot ([CONC-2]). */
-  onNotDue(listener: () => void): void;
+  /**
+   * Calls back when an instance that was to be looked at may not run yet, such as for want of a slot ([CONC-2]), or not in this
+   * company: then it is due and nobody has been told.
+   */
+  onNotDue(listener: (left: InstanceTarget | null) => void): void;
   /** Renews the leases of all turns; what the store no longer knows is abandoned (RULINGS A23). */
   renewLeases(): Promise<void>;
   /** One look for all turns whose handlers run: a cancel must not wait for them (RULINGS B22). */
@@ -44,15 +54,22 @@ export interface LocalRunner extends TurnRunner {
 export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings): LocalRunner {
   const active = createActiveTurns(deps);
   const turns = active.byInstance;
-  const newLease = (): ReturnType<TurnRunner['newLease']> => ({
+  const newLease = (): NewLease => ({
     leaseToken: deps.ids.newId(),
     leaseOwner: settings.leaseOwner,
     leaseMs: settings.leaseMs,
+    among: Math.max(2, settings.maxTurns),
   });
-  let tellNotDue = (): void => undefined;
-  const { look, looked } = tracked(createLook(deps, active, newLease, () => tellNotDue()));
+  let tellNotDue: (left: InstanceTarget | null) => void = () => undefined;
+  /** A suspect waits until nothing else runs here. */
+  let makesWay = false;
+  const { look, looked } = tracked(createLook(deps, active, newLease, (left) => tellNotDue(left)));
   const closed = (): boolean => active.draining || deps.node?.isDraining === true;
-  const room = (): number => (closed() ? 0 : Math.max(0, settings.maxTurns - turns.size));
+  const { company } = deps;
+  const room = (): number => {
+    if (company.size === 0) makesWay = false;
+    return closed() || makesWay || !company.admits(2) ? 0 : Math.max(0, settings.maxTurns - turns.size);
+  };
 
   return {
     get room() {
@@ -61,12 +78,18 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
     get activeTurns() {
       return turns.size;
     },
+    crowd: () => ({ busy: company.size > 0 || !isFresh(deps), suspects: company.suspects }),
+    makeWay: () => {
+      makesWay = company.size > 0;
+    },
     hasRoom: () => room() > 0,
     newLease,
     adopt: (claim) => {
-      active.begin(claim, claim.leaseUntil - settings.leaseMs);
+      if (company.admits(claim.among)) active.begin(claim, claim.leaseUntil - settings.leaseMs);
+      else void giveCrowdedBack(deps, claim);
     },
-    run: (claim, now) => active.run(claim, now),
+    run: (claim, now) =>
+      company.admits(claim.among) ? active.run(claim, now) : giveCrowdedBack(deps, claim),
     nudge: (target, withinMs = NUDGE_WITHIN_MS) => within(deps, look(target), withinMs),
     operate: (target, operation, attempt) => {
       const mayAbandon = attempt?.isRepeat !== true;
@@ -92,20 +115,29 @@ function createLook(
   deps: TurnDeps,
   active: ActiveTurns,
   newLease: TurnRunner['newLease'],
-  onNotDue: () => void,
+  onNotDue: (left: InstanceTarget | null) => void,
 ): Look {
   const turns = active.byInstance;
   /** Named claims that have not been answered yet. */
   const claiming = new Map<string, Promise<void>>();
 
   const claimAndBegin = async (target: InstanceTarget): Promise<Turn | null> => {
+    if (!deps.company.admits(2)) {
+      onNotDue(target);
+      return null;
+    }
     const request = { ...target, ...newLease(), mode: 'hint' as const };
     const answer = await askTwice(() => deps.store.claimOne(request));
     if (answer.status === 'not_due') {
       hintFreed(deps, answer);
-      onNotDue();
+      onNotDue(null);
     }
-    return answer.status === 'claimed' ? active.begin(answer.claim, answer.now) : null;
+    if (answer.status === 'suspect') onNotDue(target);
+    if (answer.status !== 'claimed') return null;
+    if (deps.company.admits(answer.claim.among)) return active.begin(answer.claim, answer.now);
+    await giveCrowdedBack(deps, answer.claim);
+    onNotDue(target);
+    return null;
   };
 
   return async (target) => {
@@ -128,6 +160,21 @@ function createLook(
     });
     await turn?.calm();
   };
+}
+
+/** The whole time of an invocation is ahead, or nearly. */
+export function isFresh({ limits: { remainingTimeMs, freshTimeMs } }: TurnDeps): boolean {
+  return remainingTimeMs === null || remainingTimeMs() > freshTimeMs * FRESH_SHARE;
+}
+
+/** Nothing of it was begun. When the store cannot be asked the lease runs out. */
+async function giveCrowdedBack(deps: TurnDeps, claim: Claim): Promise<TurnEnd> {
+  try {
+    await askTwice(() => giveLeasesBack(deps, [claim]));
+  } catch (error) {
+    deps.log.warn('a lease could not be given back', { error: String(error) });
+  }
+  return { kind: 'crowded' };
 }
 
 type Look = (target: InstanceTarget) => Promise<void>;

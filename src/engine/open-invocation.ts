@@ -24,6 +24,11 @@ export function openInvocation(engine: FunctionEngine, remainingTimeMs: () => nu
   const { deps, queued } = withNotes({ ...engine.deps, limits });
   const leaseMs = leaseMsOf(settings, freshTimeMs);
   const runner = createLocalRunner(deps, { ...settings, leaseMs });
+  runner.onNotDue((left) => {
+    // Its message has a function in which it may be among fewer. Who knows just the id leaves it to the sweep.
+    if (left?.tenantId == null) return;
+    deps.hints.send([{ tenantId: left.tenantId, instanceId: left.instanceId, delayMs: 0 }]);
+  });
   let waiting: (() => void)[] = [];
   runner.onTurnEnd((claim, end) => {
     sendFollowUp(deps, claim, end);

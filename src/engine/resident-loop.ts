@@ -174,9 +174,9 @@ export class ResidentLoop {
     let total = 0;
     while (this.claimAgain && this.alive) {
       this.claimAgain = false;
-      const { more, claimed } = await this.track(claimDue(this.deps, this.runner, this.settings));
+      const { more, waits, claimed } = await this.track(claimDue(this.deps, this.runner, this.settings));
       total += claimed;
-      this.backlog = more || this.runner.room === 0;
+      this.backlog = more || waits || this.runner.room === 0;
       this.claimAgain ||= more && this.runner.room > 0;
     }
     return total;

@@ -66,7 +66,7 @@ async function refusalBefore(
   if (inbox.length > 0 || hasHooksToRun(instance.hooks) || instance.cancelRequestedAt !== null) return null;
   const { tenantId, id: instanceId, epoch } = instance;
   const unheld = { tenantId, instanceId, epoch, leaseToken, leaseUntil: now + leaseMs };
-  const claim: Claim = { ...unheld, instance, frames, inbox, takenOver: false, mayRun: true };
+  const claim: Claim = { ...unheld, instance, frames, inbox, takenOver: false, among: 0, mayRun: true };
   const held = { claim, now, lease: leaseOf(claim, now, deps.clock) };
   const draft = await draftAt(deps, held);
   applyChanges(draft, Number.POSITIVE_INFINITY, { restarts: true });

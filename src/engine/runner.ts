@@ -1,7 +1,7 @@
 import type { JsonObject } from '../core/json.ts';
 import type { InstanceState } from '../core/run/states.ts';
 import type { Store } from '../ports/store/store.ts';
-import type { Claim } from '../ports/store/turn.ts';
+import type { Claim, NewLease } from '../ports/store/turn.ts';
 import type { ResumeAnswer, ResumeOrder } from './resume-order.ts';
 
 /**
@@ -12,7 +12,7 @@ export interface TurnRunner {
   /** True when a start may take the lease here: the process lives on and has room (RULINGS A37). */
   hasRoom(): boolean;
   /** Lease to take with a start; its claim is then handed to `adopt`. */
-  newLease(): { readonly leaseToken: string; readonly leaseOwner: string; readonly leaseMs: number };
+  newLease(): NewLease;
   /** Runs a claimed instance in the background. */
   adopt(claim: Claim): void;
   /**

@@ -23,10 +23,16 @@ export async function sweepWithin(
   const swept = await sweep(deps, runner, settings, look);
   const { attempt } = swept.attempts;
   let { result } = swept;
+  // A whole fleet may have ended: each that was at work there is looked at by a function of its own batch.
+  deps.hints.send(swept.left.map((target) => ({ ...target, delayMs: 0 })));
   while (result.more && remainingTimeMs() > claimUntilMs) {
     await invocation.idle();
     const next = await attempt('claim what is due', () => claimDue(deps, runner, settings));
-    result = { ...result, claimed: result.claimed + (next?.claimed ?? 0), more: next?.more ?? false };
+    result = {
+      ...result,
+      claimed: result.claimed + (next?.claimed ?? 0),
+      more: next?.more === true || next?.waits === true,
+    };
   }
   await invocation.idle();
   const { hintedAheadMs = LOOK_AHEAD_MS } = own;

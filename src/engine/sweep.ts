@@ -1,5 +1,5 @@
 import type { WorkLook } from '../ports/store/sweeps.ts';
-import type { ClaimBatch } from '../ports/store/turn.ts';
+import type { ClaimBatch, GivenSlot } from '../ports/store/turn.ts';
 import { type Attempts, createAttempts } from './attempts.ts';
 import { removeExpired } from './remove-expired.ts';
 import { fireDueSchedules } from './fire-schedules.ts';
@@ -25,11 +25,13 @@ export interface SweepResult {
   readonly tasksReleased: number;
   /** How long the longest overdue instance had been due before anything was claimed; 0: none was, null: not known. */
   readonly oldestDueMs: number | null;
-  /** True when a batch was full: there is probably more. */
+  /** True when a batch was full, or is to be followed by another: there is probably more. */
   readonly more: boolean;
 }
 
 export interface Swept {
+  /** Instances whose lost leases were noted and that have not been taken over: they are due, and nobody has been told. */
+  readonly left: readonly GivenSlot[];
   readonly result: SweepResult;
   /** What was seen first; null: that failed, and everything was tried. */
   readonly look: WorkLook | null;
@@ -40,9 +42,12 @@ export interface Swept {
 interface Claimed {
   readonly claimed: number;
   readonly more: boolean;
+  /** A suspect may come when turns of this process have ended. */
+  readonly waits: boolean;
+  readonly left: readonly GivenSlot[];
 }
 
-const NOTHING: Claimed = { claimed: 0, more: false };
+const NOTHING: Claimed = { claimed: 0, more: false, waits: false, left: [] };
 
 /**
  * One pass over everything that time drives (6.2): expired leases, silent tasks, due instances, schedules, memory that ran
@@ -86,9 +91,9 @@ export async function sweep(
     takenOver: taken?.claimed ?? 0,
     tasksReleased: released ?? 0,
     oldestDueMs: look === null ? null : Math.max(0, look.now - (look.dueAt ?? look.now)),
-    more: (due?.more ?? false) || (taken?.more ?? false),
+    more: [due, taken].some((claimed) => claimed?.more === true || claimed?.waits === true),
   };
-  return { result, look, attempts };
+  return { result, look, attempts, left: taken?.left ?? [] };
 }
 
 async function fireAll(deps: TurnDeps): Promise<void> {
@@ -104,7 +109,8 @@ export async function claimDue(
 ): Promise<Claimed> {
   const limit = Math.min(settings.batchSize, runner.room);
   if (limit === 0) return NOTHING;
-  const request = { ...runner.newLease(), limit, perTenantLimit: settings.perTenantLimit };
+  const { perTenantLimit } = settings;
+  const request = { ...runner.newLease(), ...runner.crowd(), limit, perTenantLimit };
   const askedAtMs = deps.clock.monotonicMs();
   const batch = await askTwice(() => deps.store.claimDue(request));
   deps.counters.took('orch8_tick_duration_seconds', deps.clock.monotonicMs() - askedAtMs);
@@ -118,12 +124,17 @@ async function takeOverExpired(
 ): Promise<Claimed> {
   const limit = Math.min(settings.batchSize, runner.room);
   if (limit === 0) return NOTHING;
-  const request = { ...runner.newLease(), limit, perTenantLimit: 0 };
+  const request = { ...runner.newLease(), ...runner.crowd(), limit, perTenantLimit: 0 };
   return begin(deps, runner, await askTwice(() => deps.store.claimExpired(request)), limit);
 }
 
 function begin(deps: TurnDeps, runner: LocalRunner, batch: ClaimBatch, limit: number): Claimed {
   hintFreed(deps, batch);
+  if (batch.waits === 1) runner.makeWay();
+  const suspects = batch.claims.some(({ takenOver }) => takenOver);
   for (const claim of batch.claims) runner.adopt(claim);
-  return { claimed: batch.claims.length, more: batch.claims.length === limit };
+  const { left = [], claims } = batch;
+  // Suspects come in small batches.
+  const more = claims.length === limit || suspects || left.length > 0;
+  return { claimed: claims.length, more, waits: batch.waits !== undefined && runner.activeTurns > 0, left };
 }

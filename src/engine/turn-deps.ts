@@ -5,6 +5,7 @@ import type { Seal } from '../ports/seal.ts';
 import type { Store } from '../ports/store/store.ts';
 import type { Clock, Entropy, Log } from '../ports/system.ts';
 import type { NodePresence } from './cluster/cluster-node.ts';
+import type { Company } from './company.ts';
 import type { Committer } from './committer.ts';
 import type { Counters } from './counters.ts';
 import type { Definitions } from './definitions.ts';
@@ -29,6 +30,7 @@ export interface TurnDeps {
   /** Opens credentials; absent: none can be used. */
   readonly seal?: Seal;
   readonly steps: StepSlots;
+  readonly company: Company;
   /** This process in the cluster; absent: it is not shown there. */
   readonly node?: NodePresence;
   /** Sends webhooks; absent in a process that has no way to the outside. */

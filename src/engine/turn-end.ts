@@ -19,6 +19,8 @@ export type TurnEnd =
     }
   /** The lease is somebody else's, who says what comes next. */
   | { readonly kind: 'lost' }
+  /** It was not begun and its lease was given back: it, or a turn that runs here, has to be alone in the process. */
+  | { readonly kind: 'crowded' }
   /** The turn broke off; its lease runs out. `unavailable`: for want of the database, and not for a defect. */
   | { readonly kind: 'broken'; readonly unavailable: boolean };
 

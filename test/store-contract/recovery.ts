@@ -1,16 +1,7 @@
 import { expect, it } from 'vitest';
-import {
-  auditEntry,
-  frame,
-  leaf,
-  row,
-  settleAs,
-  turnOf,
-  waitingLeaf,
-  write,
-} from '../support/turn-builder.ts';
+import { auditEntry, frame, leaf, row, settleAs, turnOf, write } from '../support/turn-builder.ts';
 import type { MakeStore } from './store-under-test.ts';
-import { LEASE_MS, dueRequest, useWorld } from './world.ts';
+import { LEASE_MS, dueRequest, oneRequest, useWorld } from './world.ts';
 
 export function describeRecovery(makeStore: MakeStore): void {
   const world = useWorld(makeStore);
@@ -55,46 +46,96 @@ export function describeRecovery(makeStore: MakeStore): void {
     }
   });
 
-  it('a batch of one is claimed alone (RULINGS A18)', async () => {
-    await world.start();
-    expect((await world.store.claimDue(dueRequest())).claims).toHaveLength(1);
-    await world.advance(LEASE_MS);
-    const [claim] = (await world.store.claimExpired(dueRequest())).claims;
-    expect(claim?.instance.recoveryCount).toBe(1);
-  });
-
-  it('bystanders of a lost batch are not counted, an open intent is (RULINGS A18)', async () => {
-    await world.start();
-    await world.start();
-    const batch = (await world.store.claimDue(dueRequest())).claims;
-    const [guilty, bystander] = batch;
-    if (guilty === undefined || bystander === undefined) throw new Error('Two were due.');
+  it('a turn that was not alone in its process speaks against nobody when it is lost (RULINGS A18)', async () => {
+    const id = await world.start();
+    const claim = await world.claim(id, { among: 2 });
     const dispatched = frame({ leaf: leaf({ dispatchedAt: await world.now() }) });
-    await world.apply(turnOf(guilty, { frames: [{ frame: frame(), intent: dispatched }] }));
+    await world.apply(turnOf(claim, { frames: [{ frame: frame(), intent: dispatched }] }));
     await world.advance(LEASE_MS);
-    const counts = new Map<string, number>();
-    for (let index = 0; index < 2; index += 1) {
-      for (const { instanceId, instance } of (await world.store.claimExpired(dueRequest())).claims) {
-        counts.set(instanceId, instance.recoveryCount);
-      }
-    }
-    expect(counts.get(guilty.instanceId)).toBe(1);
-    expect(counts.get(bystander.instanceId)).toBe(0);
+    const taken = await world.claim(id, { among: 1 });
+    expect(taken).toMatchObject({ takenOver: true, among: 1, instance: { recoveryCount: 0 } });
+    await world.advance(LEASE_MS);
+    expect(await world.claim(id)).toMatchObject({ instance: { recoveryCount: 1 } });
   });
 
-  it('a leaf that waits is no open intent: the engine is not calling anything (RULINGS A18)', async () => {
-    await world.start();
-    await world.start();
-    const [claim] = (await world.store.claimDue(dueRequest())).claims;
-    if (claim === undefined) throw new Error('Two were due.');
-    const dispatchedAt = await world.now();
-    const sleeping = leaf({ state: 'running', reason: 'sleep', wakeAt: dispatchedAt + 5, dispatchedAt });
-    const working = waitingLeaf('worker', { dispatchedAt });
-    const frames = [write(frame({ leaf: sleeping })), write(frame({ blockId: 'b', leaf: working }))];
-    await world.apply(turnOf(claim, { frames }));
+  it('a hint does not get a suspect in larger company than it may be in, and takes nothing from it', async () => {
+    const id = await world.start();
+    await world.claim(id, { among: 40 });
     await world.advance(LEASE_MS);
-    const taken = (await world.store.claimExpired(dueRequest())).claims;
-    expect(taken.map(({ instance }) => instance.recoveryCount)).toEqual([0, 0]);
+    const now = await world.now();
+    const refused = { status: 'suspect', now, company: 10 };
+    expect(await world.store.claimOne(oneRequest(id, { among: 11 }))).toEqual(refused);
+    expect(await world.view(id)).toMatchObject({ leaseUntil: null, dueAt: now, epoch: 1, recoveryCount: 0 });
+    expect(await world.store.claimOne(oneRequest(id, { among: 11 }))).toEqual(refused);
+    expect(await world.claim(id, { among: 10 })).toMatchObject({ epoch: 2, takenOver: true, among: 10 });
+  });
+
+  it('what is lost again and again comes back in ever smaller company, until it is alone and to blame', async () => {
+    const id = await world.start();
+    const seen: unknown[] = [];
+    await world.claim(id, { among: 512 });
+    for (let loss = 0; loss < 8; loss += 1) {
+      await world.advance(LEASE_MS);
+      const [claim] = (await world.store.claimExpired(dueRequest({ among: 512, leaseOwner: `p${loss}` })))
+        .claims;
+      seen.push([claim?.among, claim?.instance.recoveryCount]);
+    }
+    expect(seen.slice(0, 4)).toEqual([
+      [2, 0],
+      [1, 0],
+      [1, 1],
+      [1, 2],
+    ]);
+  });
+
+  it('a fleet that ended comes back in quarters of what its processes had', async () => {
+    for (let index = 0; index < 40; index += 1) await world.start();
+    const first = await world.store.claimDue(dueRequest({ limit: 40 }));
+    expect(first.claims.map(({ among }) => among)).toEqual(Array(40).fill(40));
+    await world.advance(LEASE_MS);
+    const { claims, left } = await world.store.claimExpired(dueRequest({ among: 64 }));
+    expect([claims.length, left?.length]).toEqual([10, 30]);
+    const next = await world.store.claimDue(dueRequest({ among: 64, busy: true, suspects: 4 }));
+    expect(next.claims).toHaveLength(6);
+    expect(next.claims.every(({ among, instance }) => among === 10 && instance.recoveryCount === 0)).toBe(
+      true,
+    );
+    const full = await world.store.claimDue(dueRequest({ among: 64, busy: true, suspects: 10 }));
+    expect(full).toMatchObject({ claims: [], waits: 10 });
+  });
+
+  it('a suspect that has to be alone waits for a process that has nothing to do', async () => {
+    const id = await world.start();
+    await world.claim(id, { among: 2 });
+    await world.advance(LEASE_MS);
+    const busy = await world.store.claimExpired(dueRequest({ among: 64, busy: true }));
+    expect(busy).toMatchObject({ claims: [], left: [{ instanceId: id }] });
+    await world.advance(1);
+    const other = await world.start();
+    const others = await world.store.claimDue(dueRequest({ among: 64, busy: true }));
+    expect([others.claims.map(({ instanceId }) => instanceId), others.waits]).toEqual([[other], 1]);
+    const alone = await world.store.claimDue(dueRequest({ among: 64 }));
+    expect(alone.claims).toMatchObject([{ instanceId: id, among: 1 }]);
+  });
+
+  it('the end of a turn clears a suspect that was not alone yet', async () => {
+    const id = await world.start();
+    await world.claim(id, { among: 40 });
+    await world.advance(LEASE_MS);
+    const claim = await world.claim(id, { among: 10 });
+    const dueAt = await world.now();
+    const audit = [auditEntry('running', 'scheduled')];
+    await world.apply(turnOf(claim, { audit, settle: settleAs('scheduled', { dueAt, nextFireAt: dueAt }) }));
+    expect(await world.claim(id, { among: 64 })).toMatchObject({ among: 64, takenOver: false });
+  });
+
+  it('an operator who dies changes nothing of whom a suspect may be with', async () => {
+    const id = await world.start();
+    await world.claim(id, { among: 40 });
+    await world.advance(LEASE_MS);
+    expect(await world.operate(id)).toMatchObject({ among: 0, takenOver: true });
+    await world.advance(LEASE_MS);
+    expect(await world.store.claimOne(oneRequest(id, { among: 11 }))).toMatchObject({ company: 10 });
   });
 
   it('a take-over is one until the first commit after it', async () => {
@@ -105,22 +146,6 @@ export function describeRecovery(makeStore: MakeStore): void {
     expect(await world.claim(id, { leaseToken: claim.leaseToken })).toMatchObject({ takenOver: true });
     await world.apply(turnOf(claim, { frames: [write(frame())] }));
     expect(await world.claim(id, { leaseToken: claim.leaseToken })).toMatchObject({ takenOver: false });
-  });
-
-  it('what was lost together comes back alone when it is lost again: then it is clear who is to blame (RULINGS A18)', async () => {
-    await world.start();
-    await world.start();
-    await world.store.claimDue(dueRequest());
-    await world.advance(LEASE_MS);
-    expect((await world.store.claimExpired(dueRequest())).claims).toHaveLength(2);
-    await world.advance(LEASE_MS);
-    const [first] = (await world.store.claimExpired(dueRequest())).claims;
-    const [second] = (await world.store.claimExpired(dueRequest())).claims;
-    expect((await world.store.claimExpired(dueRequest())).claims).toEqual([]);
-    expect([first?.instance.recoveryCount, second?.instance.recoveryCount]).toEqual([0, 0]);
-    await world.advance(LEASE_MS);
-    const [again] = (await world.store.claimExpired(dueRequest())).claims;
-    expect(again?.instance.recoveryCount).toBe(1);
   });
 
   it('an instance with a recovery count is the only one of its claim until a result resets it (RULINGS A18)', async () => {

@@ -8,6 +8,7 @@ import type {
   ClaimOneResult,
   FreedSlots,
   GivenSlot,
+  NewLease,
 } from '../../ports/store/turn.ts';
 import {
   type FullKeys,
@@ -21,27 +22,68 @@ import { type Tx, findInstance, framesOf, saveInstance } from './database.ts';
 import { inClaimOrder, oldestLeaseFirst } from './claim-order.ts';
 import { openBreakers } from './limits.ts';
 import { type InstanceRow, recordOf } from './rows.ts';
+import { companyOf, crowdOf, loseLeases, roomFor, suspectsDue, withoutLease } from './suspects.ts';
 import { addTransition, inboxAbove } from './wake.ts';
 
 /** More claims in a row without a committed change pause the run (RULINGS B7). */
 const MAX_CLAIMS_WITHOUT_PROGRESS = 20;
 
-type LeaseRequest = Pick<ClaimDueRequest, 'leaseToken' | 'leaseOwner' | 'leaseMs'>;
+/** As many as one statement of the database notes. */
+const EXPIRED_MAX = 500;
 
 export function claimDue(tx: Tx, request: ClaimDueRequest): ClaimBatch {
+  const held = heldUnder(tx, request.leaseToken);
+  if (held.length > 0) return { now: tx.t, claims: held };
   const due = tx.db.instances
     .values()
     .filter((row) => row.leaseToken === null && row.dueAt !== null && row.dueAt <= tx.t);
-  return claimBatch(tx, request, inClaimOrder(due));
+  const crowd = crowdOf(request);
+  const taken = takeInto(tx, request);
+  const waits: number[] = [];
+  for (const priority of [3, 2, 1, 0]) {
+    const ofPriority = due.filter((row) => row.priority === priority);
+    if (taken.claims.length === 0) {
+      const suspects = suspectsDue(ofPriority, request.limit, crowd);
+      if (suspects.waits !== null) waits.push(suspects.waits);
+      taken.take(suspects.rows, suspects.among);
+      if (taken.claims.length > 0) break;
+    }
+    taken.take(inClaimOrder(ofPriority.filter(({ company }) => company === null)), crowd.among);
+  }
+  return {
+    now: tx.t,
+    claims: taken.claims,
+    ...freed(taken.given),
+    ...(waits.length === 0 ? {} : { waits: Math.min(...waits) }),
+  };
 }
 
 /** Leases of ended instances belong to operators whose process died: they are dropped, there is nothing to go on with. */
 export function claimExpired(tx: Tx, request: ClaimDueRequest): ClaimBatch {
+  const held = heldUnder(tx, request.leaseToken);
+  if (held.length > 0) return { now: tx.t, claims: held };
   const expired = tx.db.instances.values().filter((row) => row.leaseUntil !== null && row.leaseUntil <= tx.t);
-  for (const row of expired) {
-    if (isOver(row)) saveInstance(tx, withoutLease(row));
-  }
-  return claimBatch(tx, request, oldestLeaseFirst(expired.filter((row) => !isOver(row))));
+  for (const row of expired) if (isOver(row)) saveInstance(tx, withoutLease(row));
+  const open = oldestLeaseFirst(expired.filter((row) => !isOver(row)));
+  const lost = loseLeases(tx, open.slice(0, Math.max(request.limit, EXPIRED_MAX)), true);
+  const crowd = crowdOf(request);
+  const among = lost.map((row) => companyOf(row, crowd)).find((company) => company !== null) ?? null;
+  const taken = takeInto(tx, { ...request, limit: roomFor(request.limit, among ?? 0, crowd) });
+  if (among !== null)
+    taken.take(
+      lost.filter(({ company }) => (company ?? crowd.among) >= among),
+      among,
+    );
+  const claimed = new Set(taken.claims.map(({ instanceId }) => instanceId));
+  const left = lost.filter(
+    ({ id }) => !claimed.has(id) && (tx.db.instances.get(id)?.dueAt ?? Infinity) <= tx.t,
+  );
+  return {
+    now: tx.t,
+    claims: taken.claims,
+    ...freed(taken.given),
+    ...(left.length === 0 ? {} : { left: left.map(({ tenantId, id }) => ({ tenantId, instanceId: id })) }),
+  };
 }
 
 /** Ended, and no cleanup is left to be done ([HOOK-4]). */
@@ -49,66 +91,48 @@ export function isOver(row: InstanceRow): boolean {
   return isTerminal(row.state) && (row.hooks ?? null) === null;
 }
 
-/** An instance that may be to blame for a crash is claimed alone, so that no bystander falls with it (RULINGS A18). */
-function claimBatch(tx: Tx, request: ClaimDueRequest, order: readonly InstanceRow[]): ClaimBatch {
-  const held = heldUnder(tx, request.leaseToken);
-  if (held.length > 0) return { now: tx.t, claims: held };
+interface Taken {
+  readonly claims: readonly Claim[];
+  readonly given: readonly GivenSlot[];
+  /** Claims of these what may be claimed, in their order. */
+  take(order: readonly InstanceRow[], among: number): void;
+}
+
+function takeInto(tx: Tx, request: ClaimDueRequest): Taken {
   const claims: Claim[] = [];
   const given: GivenSlot[] = [];
   const perTenant = new Map<string, number>();
   const full: FullKeys = new Map();
   let denied = 0;
-  for (const candidate of order) {
-    if (claims.length >= request.limit) break;
-    const ofTenant = perTenant.get(candidate.tenantId) ?? 0;
-    if (request.perTenantLimit > 0 && ofTenant >= request.perTenantLimit) continue;
-    const row = countTakeOver(tx, candidate);
-    const alone = candidate.takenOver || row.recoveryCount > 0;
-    if (alone && claims.length > 0) continue;
-    if (denied >= request.limit && putOffWithOthers(tx, full, row)) continue;
-    const claim = tryClaim(tx, row, request, given);
+  const take = (row: InstanceRow, among: number): void => {
+    const ofTenant = perTenant.get(row.tenantId) ?? 0;
+    if (request.perTenantLimit > 0 && ofTenant >= request.perTenantLimit) return;
+    if (denied >= request.limit && putOffWithOthers(tx, full, row)) return;
+    const claim = tryClaim(tx, row, { ...request, among }, given);
     const after = tx.db.instances.get(row.id);
     if (after?.waitsForSlot === true && claim === null) {
       noteFull(full, after);
       denied += 1;
     }
-    if (claim === null) continue;
+    if (claim === null) return;
     claims.push(claim);
-    perTenant.set(candidate.tenantId, ofTenant + 1);
-    if (alone) break;
-  }
-  const [only] = claims;
-  if (only !== undefined && claims.length === 1) markAlone(tx, only);
-  return { now: tx.t, claims, ...freed(given) };
+    perTenant.set(row.tenantId, ofTenant + 1);
+  };
+  return {
+    claims,
+    given,
+    take: (order, among) => {
+      for (const row of order) if (claims.length < request.limit) take(row, among);
+    },
+  };
 }
 
 function freed(given: readonly GivenSlot[]): FreedSlots {
   return given.length === 0 ? {} : { given };
 }
 
-/** The row as a take-over leaves it; nothing is written before the claim is. */
-export function countTakeOver(tx: Tx, row: InstanceRow): InstanceRow {
-  if (row.leaseToken === null) return row;
-  const blamed = row.claimedAlone || hasOpenIntent(tx, row.id);
-  return { ...row, takenOver: true, recoveryCount: row.recoveryCount + (blamed ? 1 : 0) };
-}
-
-/** A dispatched leaf without a result: its handler may have brought the process down. */
-function hasOpenIntent(tx: Tx, instanceId: string): boolean {
-  if (tx.db.instances.get(instanceId)?.hooks?.called === true) return true;
-  return tx.db.frames
-    .of(instanceId)
-    .values()
-    .some(({ leaf }) => leaf !== null && leaf.reason === null && leaf.dispatchedAt !== null);
-}
-
 /** null when the instance was put back or paused instead; who gets a slot by that is added to `given`. */
-export function tryClaim(
-  tx: Tx,
-  row: InstanceRow,
-  request: LeaseRequest,
-  given: GivenSlot[] = [],
-): Claim | null {
+export function tryClaim(tx: Tx, row: InstanceRow, request: NewLease, given: GivenSlot[] = []): Claim | null {
   if (row.claimsWithoutProgress >= MAX_CLAIMS_WITHOUT_PROGRESS) {
     if (isTerminal(row.state)) giveUpHooks(tx, row);
     else given.push(...pauseWithoutProgress(tx, row));
@@ -123,7 +147,7 @@ export function tryClaim(
 }
 
 /** Writes the lease under a new epoch. A claim that may run the tree begins the run (started_at). */
-function lease(tx: Tx, row: InstanceRow, request: LeaseRequest): Claim {
+function lease(tx: Tx, row: InstanceRow, request: NewLease): Claim {
   const begins = row.state === 'running' && row.startedAt === null;
   const claimed = saveInstance(tx, {
     ...row,
@@ -133,7 +157,7 @@ function lease(tx: Tx, row: InstanceRow, request: LeaseRequest): Claim {
     leaseToken: request.leaseToken,
     leaseOwner: request.leaseOwner,
     leaseUntil: tx.t + request.leaseMs,
-    claimedAlone: false,
+    claimedAmong: request.among ?? 1,
   });
   return claimOf(tx, claimed, request.leaseToken);
 }
@@ -154,6 +178,7 @@ export function claimOf(tx: Tx, row: InstanceRow, leaseToken: string): Claim {
     frames: framesOf(tx.db, row.id),
     inbox: inboxAbove(tx, row.id, 0),
     takenOver: row.takenOver,
+    among: row.claimedAmong,
     mayRun:
       !isHeldBack(tx, row) || row.state !== 'scheduled' || (row.startedAt !== null && !row.waitsForSlot),
     ...(row.concurrencyKey === null || row.maxConcurrency === null ? {} : { sharesSlots: true }),
@@ -172,11 +197,6 @@ function heldUnder(tx: Tx, leaseToken: string): readonly Claim[] {
     .values()
     .filter((row) => isHolding(tx, row, leaseToken))
     .map((row) => claimOf(tx, row, leaseToken));
-}
-
-export function markAlone(tx: Tx, claim: Claim): void {
-  const row = tx.db.instances.get(claim.instanceId);
-  if (row !== undefined) saveInstance(tx, { ...row, claimedAlone: true });
 }
 
 function pauseWithoutProgress(tx: Tx, row: InstanceRow): readonly GivenSlot[] {
@@ -208,10 +228,6 @@ function giveUpHooks(tx: Tx, row: InstanceRow): void {
   });
 }
 
-export function withoutLease(row: InstanceRow): InstanceRow {
-  return { ...row, leaseToken: null, leaseOwner: null, leaseUntil: null, claimedAlone: false };
-}
-
 export function claimOne(tx: Tx, request: ClaimOneRequest): ClaimOneResult {
   const { t: now } = tx;
   const row = findInstance(tx.db, request.tenantId, request.instanceId);
@@ -231,18 +247,26 @@ function claimForHint(tx: Tx, row: InstanceRow, request: ClaimOneRequest, live: 
   if (live) return { status: 'held', now };
   const due = row.leaseToken !== null || (row.dueAt !== null && row.dueAt <= now);
   if (!due) return { status: 'not_due', now };
+  const open = afterLoss(tx, row);
+  if (open.company !== null && open.company < (request.among ?? 1)) {
+    return { status: 'suspect', now, company: open.company };
+  }
   const given: GivenSlot[] = [];
-  const claim = tryClaim(tx, countTakeOver(tx, row), request, given);
+  const claim = tryClaim(tx, open, request, given);
   if (claim === null) return { status: 'not_due', now, ...freed(given) };
-  markAlone(tx, claim);
   return { status: 'claimed', now, claim };
+}
+
+/** A lease that is still there was lost by its turn. */
+function afterLoss(tx: Tx, row: InstanceRow): InstanceRow {
+  return row.leaseToken === null ? row : (loseLeases(tx, [row], false)[0] ?? row);
 }
 
 /** The state stays what it is: the operator's commit says what becomes of it, and its audit row where it came from. */
 function claimForOperator(tx: Tx, row: InstanceRow, request: ClaimOneRequest, live: boolean): ClaimOneResult {
   const { t: now } = tx;
   if (live && request.takeOver !== true) return { status: 'held', now };
-  const taken = live ? { ...row, takenOver: true } : countTakeOver(tx, row);
+  const taken = live ? { ...row, takenOver: true } : afterLoss(tx, row);
   const claimed = saveInstance(tx, {
     ...taken,
     dueAt: null,
@@ -250,7 +274,7 @@ function claimForOperator(tx: Tx, row: InstanceRow, request: ClaimOneRequest, li
     leaseToken: request.leaseToken,
     leaseOwner: request.leaseOwner,
     leaseUntil: now + request.leaseMs,
-    claimedAlone: false,
+    claimedAmong: 0,
   });
   return { status: 'claimed', now, claim: claimOf(tx, claimed, request.leaseToken) };
 }

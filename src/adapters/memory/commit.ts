@@ -112,6 +112,7 @@ function applyTurn(tx: Tx, before: InstanceRow, turn: TurnCommit): TurnVerdict {
     recoveryCount: turn.hasResult || turn.instance.newRun !== undefined ? 0 : row.recoveryCount,
     claimsWithoutProgress: hasProgress(turn) ? 0 : row.claimsWithoutProgress,
     takenOver: false,
+    company: turn.instance.newRun === undefined ? row.company : null,
     committedToken: turn.leaseToken,
     committedGranted: granted,
     committedTaken: taken,

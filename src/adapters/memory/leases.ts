@@ -7,10 +7,11 @@ import type {
   Upcoming,
   UpcomingRequest,
 } from '../../ports/store/turn.ts';
-import { countTakeOver, isOver, withoutLease } from './claims.ts';
+import { isOver } from './claims.ts';
 import { releaseSlot } from './concurrency.ts';
 import { type Tx, saveInstance } from './database.ts';
 import type { InstanceRow } from './rows.ts';
+import { loseLeases, withoutLease } from './suspects.ts';
 import { addTransition, inboxAbove } from './wake.ts';
 import { wakeOf } from './schedules.ts';
 
@@ -59,11 +60,11 @@ export function releaseLeases(tx: Tx, leases: readonly ReleasedLease[]): readonl
 export function voidAllLeases(tx: Tx): number {
   const leased = tx.db.instances.values().filter((row) => row.leaseToken !== null);
   for (const row of leased) {
-    if (isOver(row)) {
-      saveInstance(tx, { ...withoutLease(row), epoch: row.epoch + 1 });
-      continue;
-    }
-    const free = { ...withoutLease(countTakeOver(tx, row)), epoch: row.epoch + 1, dueAt: tx.t };
+    if (isOver(row)) saveInstance(tx, { ...withoutLease(row), epoch: row.epoch + 1 });
+  }
+  const open = leased.filter((row) => !isOver(row));
+  for (const row of loseLeases(tx, open, true)) {
+    const free = { ...row, epoch: row.epoch + 1 };
     if (row.state === 'running') {
       addTransition(tx, row, 'scheduled');
       releaseSlot(tx, saveInstance(tx, { ...free, state: 'scheduled', nextFireAt: tx.t }));

@@ -16,8 +16,10 @@ import type { OutboxEntry, WebhookDelivery } from '../../ports/store/outbox.ts';
 /** An instance with the columns that no reader sees. */
 export interface InstanceRow extends InstanceView {
   readonly leaseToken: string | null;
-  /** The present lease came from a claim of one row: losing it says that this instance is to blame (RULINGS A18). */
-  readonly claimedAlone: boolean;
+  /** How many turns the process of the present lease has at most; 1: losing it says that this instance is to blame (RULINGS A18). */
+  readonly claimedAmong: number;
+  /** null: it has not lost a lease since it ended a turn. */
+  readonly company: number | null;
   /** A lease was lost and nothing was committed since. */
   readonly takenOver: boolean;
   readonly claimsWithoutProgress: number;

@@ -2,9 +2,9 @@ import { isTerminal } from '../../core/run/states.ts';
 import type { Fact, Settle } from '../../ports/store/turn.ts';
 import { cancelChild } from './apply-children.ts';
 import { closeTask } from './apply-tasks.ts';
-import { withoutLease } from './claims.ts';
 import { type Tx, closeFact, openInbox, openTasks, saveInstance } from './database.ts';
 import { type InstanceRow, type StoredFact, stored } from './rows.ts';
+import { withoutLease } from './suspects.ts';
 import { acceptFact } from './wake.ts';
 
 /** Ends the turn: state, due time, lease. A fact that came in meanwhile makes the instance due at once (RULINGS A5). */
@@ -15,6 +15,8 @@ export function settleTurn(tx: Tx, id: string, settle: Settle): void {
   const woken = !ended && row.wakeSeq > row.seenSeq;
   const settled = saveInstance(tx, {
     ...withoutLease(row),
+    // A turn that ends clears the instance, unless it was alone before and nothing has come of it yet.
+    company: row.recoveryCount > 0 ? row.company : null,
     state: settle.state,
     nextFireAt: settle.nextFireAt,
     dueAt: woken ? tx.t : settle.dueAt,

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../core/json.ts';
 import { isTerminal } from '../../core/run/states.ts';
 import type { NewInstance, StartAnswer, StartRequest, Started } from '../../ports/store/accept.ts';
-import { claimOf, isHolding, markAlone, tryClaim } from './claims.ts';
+import { claimOf, isHolding, tryClaim } from './claims.ts';
 import { type Tx, saveInstance } from './database.ts';
 import { oldSends, removeOldSends } from './outbox.ts';
 import { type InstanceRow, stored } from './rows.ts';
@@ -34,7 +34,6 @@ export function start(tx: Tx, request: StartRequest): StartAnswer {
   }
   checkPlans(tx, request, started);
   const [alone] = started;
-  if (started.length === 1 && alone !== undefined && alone.claim !== null) markAlone(tx, alone.claim);
   if (request.delivery !== undefined && alone !== undefined) rememberDelivery(tx, request.delivery, alone.id);
   return { status: 'ok', now: tx.t, started };
 }
@@ -161,7 +160,8 @@ export function newInstanceRow(tx: Tx, instance: NewInstance): InstanceRow {
     leaseToken: null,
     openWaits: 0,
     failure: null,
-    claimedAlone: false,
+    claimedAmong: 0,
+    company: null,
     takenOver: false,
     claimsWithoutProgress: 0,
     wakeSeq: 0,

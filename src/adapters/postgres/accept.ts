@@ -100,7 +100,7 @@ export function startPayload(request: StartRequest): object {
     ...(request.requireSequence === true ? { requireSequence: true } : {}),
     ...(request.delivery === undefined ? {} : { delivery: request.delivery }),
     ...(request.nonce === undefined ? {} : { nonce: request.nonce }),
-    ...(request.lease === undefined ? {} : { lease: request.lease }),
+    ...(request.lease === undefined ? {} : { lease: { among: 1, ...request.lease } }),
   };
 }
 

@@ -19,6 +19,7 @@ export function freshClaim(
     frames: [],
     inbox: [],
     takenOver: false,
+    among: lease.among ?? 1,
     mayRun: true,
     ...(openBreakers === null ? {} : { openBreakers }),
   };

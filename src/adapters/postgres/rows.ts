@@ -179,6 +179,7 @@ export interface ClaimAnswer {
   readonly leaseToken: string;
   readonly leaseUntil: number;
   readonly takenOver: boolean;
+  readonly among: number;
   readonly mayRun: boolean;
   readonly instance: InstanceRecord;
   readonly root: StoredFrame | null;
@@ -206,6 +207,7 @@ export function readClaim(answer: ClaimAnswer): Claim {
     frames: readFrames(answer.root, answer.frames),
     inbox: readInbox(answer.inbox),
     takenOver: answer.takenOver,
+    among: answer.among,
     mayRun: answer.mayRun,
     ...(answer.keyed ? { sharesSlots: true } : {}),
     ...(answer.breakers === null ? {} : { openBreakers: answer.breakers }),
@@ -216,11 +218,14 @@ export interface ClaimsAnswer {
   readonly now: number;
   readonly claims: readonly ClaimAnswer[];
   readonly given?: readonly GivenSlot[] | null;
+  readonly waits?: number | null;
+  readonly left?: readonly GivenSlot[] | null;
 }
 
 export type ClaimOneAnswer =
   | { readonly status: 'claimed'; readonly now: number; readonly claims: readonly ClaimAnswer[] }
   | { readonly status: 'not_due'; readonly now: number; readonly given?: readonly GivenSlot[] | null }
+  | { readonly status: 'suspect'; readonly now: number; readonly company: number }
   | { readonly status: 'not_found' | 'held' | 'terminal'; readonly now: number };
 
 export interface FrontierAnswer {

@@ -18,9 +18,9 @@ import { type ClaimOneAnswer, type ClaimsAnswer, answerOf, readClaim } from './r
 import { encodeTurns } from './turn-payload.ts';
 import { type VerdictsAnswer, readVerdicts } from './verdicts.ts';
 
-const CLAIM_DUE = 'SELECT stepwell.claim_due_v1($1, $2, $3, $4, $5)';
-const CLAIM_EXPIRED = 'SELECT stepwell.claim_expired_v1($1, $2, $3, $4, $5)';
-const CLAIM_ONE = 'SELECT stepwell.claim_one_v1($1, $2, $3, $4, $5, $6, $7)';
+const CLAIM_DUE = 'SELECT stepwell.claim_due_v1($1, $2, $3, $4, $5, $6, $7, $8)';
+const CLAIM_EXPIRED = 'SELECT stepwell.claim_expired_v1($1, $2, $3, $4, $5, $6, $7, $8)';
+const CLAIM_ONE = 'SELECT stepwell.claim_one_v1($1, $2, $3, $4, $5, $6, $7, $8)';
 const COMMIT_TURN = 'SELECT stepwell.commit_turn_v1($1::jsonb)';
 const COMMIT_TURNS = 'SELECT stepwell.commit_turns_v1($1::jsonb)';
 const RENEW = 'SELECT stepwell.renew_leases_v1($1::jsonb, $2)';
@@ -90,17 +90,32 @@ export function createTurnStore(driver: SqlDriver): TurnStore {
 
 async function claimBatch(driver: SqlDriver, text: string, request: ClaimDueRequest): Promise<ClaimBatch> {
   const { leaseToken, leaseOwner, leaseMs, limit, perTenantLimit } = request;
-  const answer = answerOf<ClaimsAnswer>(
-    await call(driver, text, [leaseToken, leaseOwner, leaseMs, limit, perTenantLimit]),
-  );
-  return { now: answer.now, claims: answer.claims.map(readClaim), ...freed(answer.given) };
+  const { among = Math.max(1, limit), busy = false, suspects = 0 } = request;
+  const params = [leaseToken, leaseOwner, leaseMs, limit, perTenantLimit, among, busy, suspects];
+  const { now, claims, given, waits, left } = answerOf<ClaimsAnswer>(await call(driver, text, params));
+  return {
+    now,
+    claims: claims.map(readClaim),
+    ...freed(given),
+    ...(waits === null || waits === undefined ? {} : { waits }),
+    ...(left === null || left === undefined ? {} : { left }),
+  };
 }
 
 async function claimOne(driver: SqlDriver, request: ClaimOneRequest): Promise<ClaimOneResult> {
   const { tenantId, instanceId, leaseToken, leaseOwner, leaseMs } = request;
   if (!isUuid(instanceId)) return { status: 'not_found', now: await readNow(driver) };
   const operator = request.mode === 'operator';
-  const params = [tenantId, instanceId, leaseToken, leaseOwner, leaseMs, operator, request.takeOver ?? false];
+  const params = [
+    tenantId,
+    instanceId,
+    leaseToken,
+    leaseOwner,
+    leaseMs,
+    operator,
+    request.takeOver ?? false,
+    request.among ?? 1,
+  ];
   const answer = await callOr(async () => answerOf<ClaimOneAnswer>(await driver.query(CLAIM_ONE, params)), {
     [LOCK_TIMEOUT]: () => null,
   });

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { BreakerRule } from '../../core/run/limits/takes.ts';
 import type { InstanceState } from '../../core/run/states.ts';
-import type { Claim, ContextSections, TaskOutcome } from './turn.ts';
+import type { Claim, ContextSections, NewLease, TaskOutcome } from './turn.ts';
 
 /**
  * Facts from outside. Each call is one transaction: it locks the instance, checks the state under the lock, writes its
@@ -76,7 +76,7 @@ export interface StartRequest {
   readonly delivery?: { readonly slug: string; readonly deliveryId: string };
   /** Single use within 360 s per trigger; a repeat is refused. */
   readonly nonce?: { readonly slug: string; readonly nonce: string };
-  readonly lease?: { readonly leaseToken: string; readonly leaseOwner: string; readonly leaseMs: number };
+  readonly lease?: NewLease;
 }
 
 export interface StartBound {

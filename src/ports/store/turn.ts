@@ -39,7 +39,10 @@ export interface TurnStore {
    * expired lease over. With the lease token it already holds, it answers what it holds, read afresh (RULINGS A24).
    */
   claimOne(request: ClaimOneRequest): Promise<ClaimOneResult>;
-  /** Takes expired leases over ([REC-1], RULINGS A18), oldest first. Each counts as a take-over. */
+  /**
+   * Takes expired leases over ([REC-1], RULINGS A18), oldest first. Each counts as a take-over, also of those that do not fit
+   * into this process: they are left, and due.
+   */
   claimExpired(request: ClaimDueRequest): Promise<ClaimBatch>;
   /**
    * Applies turns, each under its own fence, in one transaction (RULINGS A13 to A15). The verdicts stand in the order
@@ -99,23 +102,33 @@ export interface ReleasedLease extends LeaseRef {
   readonly isHop?: true;
 }
 
-export interface ClaimDueRequest {
-  /** A fresh UUID made by the caller before the call (RULINGS A24); shared by all rows of this claim. */
+/** What is taken with a claim. */
+export interface NewLease {
+  /** A fresh UUID made by the caller before the call (RULINGS A24); shared by all rows of one claim. */
   readonly leaseToken: string;
   readonly leaseOwner: string;
   readonly leaseMs: number;
+  /**
+   * How many turns this process has at most, from the claim on until the turn has ended. 1 (the default): it is alone there, so
+   * when the process ends, it was to blame. Suspects get a smaller number with the answer.
+   */
+  readonly among?: number;
+}
+
+export interface ClaimDueRequest extends NewLease {
   readonly limit: number;
+  /** Turns are at work in this process: a suspect that has to be alone is not given out. Absent: none is. */
+  readonly busy?: boolean;
+  /** How many of them are suspects; absent: 0. */
+  readonly suspects?: number;
   /** At most this many of one tenant in one claim; 0 = no cap. */
   readonly perTenantLimit: number;
 }
 
-export interface ClaimOneRequest {
+export interface ClaimOneRequest extends NewLease {
   /** null: the caller knows just the id (an administrator). */
   readonly tenantId: string | null;
   readonly instanceId: string;
-  readonly leaseToken: string;
-  readonly leaseOwner: string;
-  readonly leaseMs: number;
   /**
    * `hint`: only when due, as an accepted fact makes it; a fact that a turn has seen and kept for later does not. `operator`: in any state, terminal ones included, waiting for
    * nothing but the lock; a live lease of another turn is taken over when `takeOver` is set (immediate cancel, retry).
@@ -127,6 +140,8 @@ export interface ClaimOneRequest {
 export type ClaimOneResult =
   | { readonly status: 'claimed'; readonly now: number; readonly claim: Claim }
   | ({ readonly status: 'not_due'; readonly now: number } & FreedSlots)
+  /** It lost a lease, and so may not be in a process that has more turns than `company`. It is due. */
+  | { readonly status: 'suspect'; readonly now: number; readonly company: number }
   | { readonly status: 'not_found' | 'held' | 'terminal'; readonly now: number };
 
 /** A claim that pauses a run which makes no progress (RULINGS B7) frees its concurrency slot. */
@@ -138,6 +153,10 @@ export interface FreedSlots {
 export interface ClaimBatch extends FreedSlots {
   readonly now: number;
   readonly claims: readonly Claim[];
+  /** The turn of a suspect has come that may not be in the company of this process now: what it needs. Absent for none. */
+  readonly waits?: number;
+  /** Instances that lost their lease and were not taken over: they are due. Absent for none. */
+  readonly left?: readonly GivenSlot[];
 }
 
 /** All that a turn needs to begin: the instance, its open frames, its unprocessed inbox. */
@@ -149,6 +168,8 @@ export interface Claim extends LeaseRef {
   readonly inbox: readonly InboxRow[];
   /** True when this claim took over the lease of a turn that did not settle ([REC-1]). */
   readonly takenOver: boolean;
+  /** How many turns may be in this process meanwhile; 1: no other one; 0: an operator's claim, which says nothing. */
+  readonly among: number;
   /** A `scheduled` instance that had not fallen due (RULINGS A26): only its inbox is processed. */
   readonly mayRun: boolean;
   /** It has a concurrency key with a limit: only a claim makes it running, since that finds it a slot ([CONC-1]). */
