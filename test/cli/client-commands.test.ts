@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -68,6 +68,33 @@ describe('the client commands', () => {
     const id = /[0-9a-f-]{36}/.exec(second)?.[0];
     await fetch(`${server.url}/api/v1/sequences/${id}/deprecate`, { method: 'POST' });
     expect((await stepwell('publish', 'ask.json')).stdout).toContain('Published ask version 3');
+  });
+
+  it('take modules and folders by the rules of `stepwell dev --sequences`', async () => {
+    const step = "{ type: 'step', id: 'only', handler: 'noop' }";
+    mkdirSync(join(cwd, 'many/deep'), { recursive: true });
+    writeFileSync(
+      join(cwd, 'many/two.ts'),
+      `const step: object = ${step};
+       export const one = { name: 'one', blocks: [step] };
+       export const two = { name: 'two', blocks: [step] };`,
+    );
+    writeFileSync(
+      join(cwd, 'many/deep/three.json'),
+      '{"name": "three", "blocks": []}'.replace('[]', '[{"type":"step","id":"a","handler":"noop"}]'),
+    );
+    const published = await stepwell('publish', 'many/two.ts');
+    expect(published.stdout).toMatch(/^Published one version 1 \S+\nPublished two version 1 \S+\nNext: /);
+    expect((await stepwell('check', 'many/two.ts')).stdout).toMatch(
+      /^one version 2\n[\s\S]*\ntwo version 2\n/,
+    );
+    expect((await stepwell('publish', 'many')).stdout).toMatch(/three version 1 [\s\S]*two version 2/);
+    expect((await stepwell('types', 'many')).stderr).toContain('--sequence: three, one, two');
+    expect((await stepwell('types', 'many', '--sequence', 'two')).stdout).toContain(
+      'export type SequenceInput',
+    );
+    writeFileSync(join(cwd, 'none.mjs'), 'export const helper = 1;');
+    expect((await stepwell('publish', 'none.mjs')).stderr).toContain('none.mjs: no sequence is exported');
   });
 
   it('show the warnings of the publisher', async () => {

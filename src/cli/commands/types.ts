@@ -1,7 +1,7 @@
 import { err, ok } from '../../core/result.ts';
 import { DataflowBody } from '../../api/schemas/dataflow.ts';
 import { connect, connectionArgs } from '../client/connection.ts';
-import { readDraftFile } from '../client/draft-document.ts';
+import { fillIn, readDrafts } from '../client/draft-document.ts';
 import { defineCliCommand } from '../command.ts';
 
 const LANGUAGES = ['typescript', 'python', 'swift', 'kotlin'] as const;
@@ -9,9 +9,10 @@ const LANGUAGES = ['typescript', 'python', 'swift', 'kotlin'] as const;
 /** Prints types of a sequence's input and outputs, made from its schemas. The same document gives the same bytes. */
 export default defineCliCommand({
   name: 'types',
-  description: 'Print types of the input and outputs of a sequence from a JSON file.',
+  description: 'Print types of the input and outputs of a sequence in a file.',
   args: {
-    file: { type: 'positional', description: 'The document.', required: true },
+    file: { type: 'positional', description: 'JSON, a module (.ts, .mjs) or a folder.', required: true },
+    sequence: { type: 'string', valueHint: 'name', description: 'Which one, where there are several.' },
     language: {
       type: 'string',
       valueHint: 'name',
@@ -27,7 +28,20 @@ export default defineCliCommand({
     }
     const client = connect(args);
     if (!client.ok) return client;
-    const draft = await readDraftFile(args.file, client.value, args.tenant);
+    const drafts = await readDrafts(args.file);
+    if (!drafts.ok) return drafts;
+    const names = drafts.value.map(({ name }) => name);
+    const [only, second] = drafts.value.filter(
+      ({ name }) => args.sequence === undefined || name === args.sequence,
+    );
+    if (only === undefined || second !== undefined) {
+      const problem = only === undefined ? `no ${args.sequence ?? 'sequence'}` : 'several sequences';
+      return err({
+        message: `${args.file} holds ${problem}`,
+        next: `Say which with --sequence: ${names.join(', ')}.`,
+      });
+    }
+    const draft = await fillIn(only, client.value, args.tenant);
     if (!draft.ok) return draft;
     const answer = await client.value.post('/sequences/dataflow', draft.value.document, DataflowBody);
     if (!answer.ok) return answer;
