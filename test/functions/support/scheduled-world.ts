@@ -20,10 +20,10 @@ const REPEATED_AFTER_MS = [MINUTE_MS, 2 * MINUTE_MS];
 const quiet: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const settings = readSettings({
   STEPWELL_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
-  STEPWELL_QUEUE_URL: 'none',
+  STEPWELL_QUEUE_URL: 'http://127.0.0.1:1/none',
   STEPWELL_INSECURE: '1',
   STEPWELL_WAKE_GROUP: 'wakes',
-  STEPWELL_WAKE_ROLE_ARN: 'none',
+  STEPWELL_WAKE_ROLE_ARN: 'arn:aws:iam::000000000000:role/wake',
 });
 
 /** A line of the sweep's log. */
