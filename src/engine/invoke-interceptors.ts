@@ -3,7 +3,7 @@ import type { Dispatch, Draft } from '../core/run/draft.ts';
 import { invocationParams, invocationReferences } from '../core/run/interceptors/invocation-scope.ts';
 import type { Invocation } from '../core/run/interceptors/invocation.ts';
 import { invocationBefore } from '../core/run/interceptors/traces.ts';
-import type { Lease } from './lease.ts';
+import { type Lease, mayStillSpend } from './lease.ts';
 import { readNeeds } from './read-needs.ts';
 import { callAside, isWriting } from './side-call.ts';
 import type { TurnDeps } from './turn-deps.ts';
@@ -47,7 +47,7 @@ async function invoke(deps: TurnDeps, context: InvocationContext, invocation: In
     await readNeeds(reads, draft, needs);
   }
   // A process that was frozen calls nobody any more, and its commit will not be taken (RULINGS A23).
-  if (!lease.maySpend()) return { _interceptor_error: 'the lease is over' };
+  if (!(await mayStillSpend(deps, lease))) return { _interceptor_error: 'the lease is over' };
   const params = invocationParams(draft, invocation);
   if (!params.ok) return { _interceptor_error: params.error };
   const outcome = await callAside(deps, draft, {

@@ -1,4 +1,4 @@
-import type { Claim, LeaseRef } from '../ports/store/turn.ts';
+import type { Claim, LeaseRef, TurnStore } from '../ports/store/turn.ts';
 import type { Clock } from '../ports/system.ts';
 import { uuidTimeMs } from './ids.ts';
 
@@ -23,6 +23,8 @@ export interface Lease {
   readonly ref: LeaseRef;
   /** Milliseconds for which a call may still run under this lease; 0 or less: not at all. */
   leftMs(): number;
+  /** How long it was given for, at the claim or by the last renewal. */
+  readonly lengthMs: number;
   /** True while something new may be started. */
   maySpend(): boolean;
   /** The store moved the end of the lease to now + leaseMs; it was asked at `askedAt`. */
@@ -49,6 +51,9 @@ export function leaseOf(claim: Claim, now: number, clock: Clock): Lease {
       epoch: claim.epoch,
       leaseToken: claim.leaseToken,
     },
+    get lengthMs() {
+      return lengthMs;
+    },
     leftMs: () => (lost ? 0 : lengthMs - elapsedMs()),
     maySpend: () => !lost && elapsedMs() < lengthMs * SAFE_SHARE,
     renewed: (leaseMs, askedAt) => {
@@ -62,4 +67,21 @@ export function leaseOf(claim: Claim, now: number, clock: Clock): Lease {
       return lost;
     },
   };
+}
+
+/**
+ * True when something new may be started, if need be after the store has prolonged the lease: while nobody has taken it
+ * over, a late commit is still taken, and it must not say of a call that it could not be made. Rejects when the store does
+ * not answer.
+ */
+export async function mayStillSpend(
+  { store, clock }: { readonly store: Pick<TurnStore, 'renewLeases'>; readonly clock: Clock },
+  lease: Lease,
+): Promise<boolean> {
+  if (lease.maySpend() || lease.isLost) return !lease.isLost;
+  const askedAt = localInstant(clock);
+  const kept = await store.renewLeases([lease.ref], lease.lengthMs);
+  if (!kept.has(lease.ref.instanceId)) return false;
+  lease.renewed(lease.lengthMs, askedAt);
+  return lease.maySpend();
 }
