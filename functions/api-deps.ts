@@ -84,12 +84,9 @@ function bounded(given: OwnSettings, { maxBodyBytes, answerLimit }: Carried): Ow
  */
 function apiSettings(settings: HostSettings): OwnSettings {
   const apiKey = settings.STEPWELL_API_KEY ?? null;
-  const requireTenantHeader = settings.STEPWELL_REQUIRE_TENANT_HEADER ?? true;
-  if (apiKey === null && settings.STEPWELL_INSECURE !== true) {
+  const requireTenantHeader = settings.STEPWELL_REQUIRE_TENANT_HEADER;
+  if (apiKey === null && !settings.STEPWELL_INSECURE) {
     throw new Error('set STEPWELL_API_KEY, or STEPWELL_INSECURE=1 to let everybody in');
-  }
-  if (apiKey !== null && !requireTenantHeader && settings.STEPWELL_ALLOW_NO_TENANT_ISOLATION !== true) {
-    throw new Error('STEPWELL_REQUIRE_TENANT_HEADER=0 also needs STEPWELL_ALLOW_NO_TENANT_ISOLATION=1');
   }
   return {
     apiKey,

@@ -69,7 +69,7 @@ function webhooksOf(settings: HostSettings): WebhookSettings {
     secret: settings.STEPWELL_WEBHOOK_SECRET ?? null,
     timeoutMs: settings.STEPWELL_WEBHOOK_TIMEOUT_SECS * 1000,
     maxRetries: settings.STEPWELL_WEBHOOK_MAX_RETRIES,
-    cancelled: settings.STEPWELL_WEBHOOK_CANCELLED ?? false,
+    cancelled: settings.STEPWELL_WEBHOOK_CANCELLED,
   };
 }
 
@@ -79,7 +79,7 @@ export function registryOf(
   effects: HttpEffects,
   users: readonly DefinedHandler[],
 ): HandlerRegistry {
-  const allowInternal = settings.STEPWELL_ALLOW_INTERNAL_URLS ?? false;
+  const allowInternal = settings.STEPWELL_ALLOW_INTERNAL_URLS;
   const registry = createHandlerRegistry(
     builtInHandlers({ effects, entropy: systemEntropy, allowInternal }),
     users.map((handler) => toStepHandler(handler, systemClock)),

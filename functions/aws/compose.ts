@@ -68,13 +68,14 @@ export function createAwsHost(options: AwsHostOptions = {}): AwsHost {
 async function compose(options: AwsHostOptions): Promise<AwsParts> {
   const { handlers = [], environment = process.env, writeLog } = options;
   // With its schema library this is half of what a function loads; nothing is needed of it before the first event.
-  const [{ readSettings }, { sealOf }] = await Promise.all([
+  const [{ readSettings, settingWarnings }, { sealOf }] = await Promise.all([
     import('../settings.ts'),
     import('../seal-of.ts'),
   ]);
   const settings = readSettings(environment);
   const logTo = { format: 'json', ...(writeLog === undefined ? {} : { write: writeLog }) } as const;
   const log = createLog({ ...logTo, level: settings.STEPWELL_LOG_LEVEL });
+  for (const warning of settingWarnings('lambda', environment)) log.warn(warning);
   const watched = createLog({ ...logTo, level: 'info' });
   const queue = createSqsQueue({ queueUrl: settings.STEPWELL_QUEUE_URL, log, clock: systemClock });
   const effects = outboundClient(settings);
@@ -108,7 +109,7 @@ function outboundClient(settings: FunctionSettings): HttpEffects {
   let opened: Promise<HttpEffects> | null = null;
   const open = async (): Promise<HttpEffects> => {
     const { createOutboundClient } = await import('../../src/adapters/http/outbound-client.ts');
-    const allowInternal = settings.STEPWELL_ALLOW_INTERNAL_URLS ?? false;
+    const allowInternal = settings.STEPWELL_ALLOW_INTERNAL_URLS;
     return createOutboundClient({ clock: systemClock, userAgent: `stepwell/${version}`, allowInternal });
   };
   return {

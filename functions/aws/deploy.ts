@@ -12,12 +12,15 @@ import { type DraftOutcome, publishDrafts, refusedDrafts } from '../../src/engin
 import type { JsonObject } from '../../src/core/json.ts';
 import type { Log } from '../../src/ports/system.ts';
 import { draftsOf, type Project } from '../project.ts';
+import { readDeploySettings } from '../settings.ts';
 import { driverNameOf } from './driver-name.ts';
 
 /** What a deployment asks for, once each: the schema before new code takes traffic, the sequences once it does. */
 export interface DeployEvent {
   readonly action: 'migrate' | 'publish';
 }
+
+const ACTIONS: readonly DeployEvent['action'][] = ['migrate', 'publish'];
 
 export interface DeployAnswer {
   /** Names of the migrations that were applied. */
@@ -45,6 +48,9 @@ export function createDeployHandler(
 ): (event: DeployEvent) => Promise<DeployAnswer> {
   const { environment = process.env, writeLog } = options;
   return async ({ action }) => {
+    // Anybody may call a function with anything.
+    if (!ACTIONS.includes(action))
+      throw new Error(`the action of a deployment is one of ${ACTIONS.join(', ')}`);
     const log = createLog({
       level: 'info',
       format: 'json',
@@ -105,8 +111,8 @@ async function openOwnersDriver(
   if (!isAddress(url)) throw new Error(`STEPWELL_DATABASE_URL is not of the form ${EXPECTED_ADDRESS}`);
   // Not through a pooler, where its address tells the other: a migration may take longer than it lends connections for.
   const connectionString = directAddress(url);
-  const set = environment['STEPWELL_DATABASE_DRIVER'];
-  const name = driverNameOf(connectionString, set === 'neon' || set === 'pg' ? set : undefined);
+  const settings = readDeploySettings(environment);
+  const name = driverNameOf(connectionString, settings.STEPWELL_DATABASE_DRIVER);
   if (name === 'neon' && 'WebSocket' in globalThis) {
     const { createNeonDriver } = await import('../../src/adapters/postgres/drivers/neon.ts');
     return createNeonDriver({
@@ -116,11 +122,11 @@ async function openOwnersDriver(
     });
   }
   const { createPgDriver } = await import('../../src/adapters/postgres/drivers/pg.ts');
-  const ca = environment['STEPWELL_DATABASE_CA'] ?? '';
+  const { STEPWELL_DATABASE_CA: ca, STEPWELL_DATABASE_POOLER: pooler } = settings;
   return createPgDriver({
     connectionString,
-    ...(environment['STEPWELL_DATABASE_POOLER'] === 'transaction' ? { pooler: 'transaction' } : {}),
-    ...(ca === '' ? {} : { ca }),
+    ...(pooler === 'transaction' ? { pooler } : {}),
+    ...(ca === undefined ? {} : { ca }),
     poolSize: 1,
     waitForDatabaseMs: WAIT_FOR_DATABASE_MS,
   });

@@ -18,7 +18,7 @@ import type { JsonObject } from '../../src/core/json.ts';
 import { version } from '../../package.json';
 import { engineSettings, registryOf } from '../engine-settings.ts';
 import { sealOf } from '../seal-of.ts';
-import { readWorkerSettings, type WorkerSettings } from '../settings.ts';
+import { readWorkerSettings, settingWarnings, type WorkerSettings } from '../settings.ts';
 import type { WorkerEnv } from './platform.ts';
 import { type DraftOutcome, refusedDrafts } from '../../src/engine/publish-drafts.ts';
 import { draftsOf, type Project } from '../project.ts';
@@ -98,10 +98,12 @@ function broughtBy(project: Project): Brought {
 
 function openIsolate(brought: Brought, env: WorkerEnv): Isolate {
   const settings = readWorkerSettings(env);
+  const log = createWorkerLog(settings.STEPWELL_LOG_LEVEL);
+  for (const warning of settingWarnings('worker', env)) log.warn(warning);
   const effects = createFetchClient({
     clock: systemClock,
     userAgent: `stepwell/${version}`,
-    allowInternal: settings.STEPWELL_ALLOW_INTERNAL_URLS ?? false,
+    allowInternal: settings.STEPWELL_ALLOW_INTERNAL_URLS,
   });
   const handlers = registryOf(settings, effects, brought.handlers);
   const buildId = settings.STEPWELL_BUILD_ID ?? buildIdOf(handlers.names, version);
@@ -113,7 +115,7 @@ function openIsolate(brought: Brought, env: WorkerEnv): Isolate {
     webhookClient: effects,
     clock: systemClock,
     entropy: systemEntropy,
-    log: createWorkerLog(settings.STEPWELL_LOG_LEVEL),
+    log,
     ...sealOf(settings),
   };
   const forEngine = engineSettings(settings, {

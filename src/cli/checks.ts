@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import * as z from 'zod';
 import { openDataFolder } from '../adapters/local/data-folder.ts';
 import { hasDatabase } from '../adapters/local/template.ts';
 import { listen } from '../adapters/node-server/listen.ts';
@@ -9,7 +10,7 @@ import { loadRegistry } from './load-registry.ts';
 import { packageFacts } from './package-facts.ts';
 import { describeDatabase } from './settings/database-target.ts';
 import { openServerDriver } from './server-driver.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from '../settings/schema.ts';
 
 /** What `stepwell doctor` found out about one thing. */
 export interface Check {
@@ -41,7 +42,8 @@ export async function checkHandlers(settings: Settings): Promise<Check> {
   return { name: 'handlers', state: 'fine', detail, next: null };
 }
 
-export async function checkDatabase(settings: Settings): Promise<Check> {
+/** @param isRunning A Stepwell answers at the port, so that a folder in use is most likely its own. */
+export async function checkDatabase(settings: Settings, isRunning: boolean): Promise<Check> {
   const name = 'database';
   const target = settings.databaseUrl;
   const detail = describeDatabase(target);
@@ -49,7 +51,7 @@ export async function checkDatabase(settings: Settings): Promise<Check> {
     case 'memory':
       return { name, state: 'warning', detail, next: 'Instances do not outlive the process.' };
     case 'folder':
-      return await checkFolder(target.folder, detail);
+      return await checkFolder(target.folder, detail, isRunning);
     case 'server':
       return await checkServer(target.url, settings, detail);
     default:
@@ -58,11 +60,18 @@ export async function checkDatabase(settings: Settings): Promise<Check> {
 }
 
 /** A folder that is not there is not made. */
-async function checkFolder(folder: string, shown: string): Promise<Check> {
+async function checkFolder(folder: string, shown: string, isRunning: boolean): Promise<Check> {
   const name = 'database';
   if (!existsSync(folder)) return { name, state: 'fine', detail: `${shown} will be made`, next: null };
   const opened = await openDataFolder(folder, systemClock);
-  if (!opened.ok) return { name, state: 'wrong', detail: opened.error.message, next: opened.error.next };
+  if (!opened.ok) {
+    const { message, next } = opened.error;
+    // Stopping what runs well is the last thing to advise.
+    const isItsOwn = isRunning && message.includes(' is in use by ');
+    return isItsOwn
+      ? { name, state: 'fine', detail: message, next: null }
+      : { name, state: 'wrong', detail: message, next };
+  }
   await opened.value.release();
   const isThere = hasDatabase(opened.value.databasePath);
   return { name, state: 'fine', detail: isThere ? shown : `${shown}, still empty`, next: null };
@@ -90,14 +99,42 @@ async function checkServer(url: string, settings: Settings, shown: string): Prom
   }
 }
 
-export async function checkPort(settings: Settings): Promise<Check> {
+/** What answers at the port: a Stepwell is no reason to worry. */
+export async function checkPort(settings: Settings): Promise<Check & { readonly isRunning: boolean }> {
   const { host, port } = settings.httpAddr;
+  const name = 'port';
   const detail = `${host}:${port}`;
   const server = await listen({ fetch: () => new Response() }, { host, port, clock: systemClock });
-  if (!server.ok) {
-    const next = 'Choose another port with --port, or stop the program that uses it.';
-    return { name: 'port', state: 'wrong', detail: `${detail} cannot be used (${server.error.code})`, next };
+  if (server.ok) {
+    await server.value.close(0);
+    return { name, state: 'fine', detail: `${detail} is free`, next: null, isRunning: false };
   }
-  await server.value.close(0);
-  return { name: 'port', state: 'fine', detail: `${detail} is free`, next: null };
+  const version = server.error.code === 'EADDRINUSE' ? await stepwellAt(host, port) : null;
+  if (version !== null) {
+    const next = 'A second server here needs another port: --port.';
+    const running = `${detail} is where Stepwell ${version} is running`;
+    return { name, state: 'fine', detail: running, next, isRunning: true };
+  }
+  const next = 'Choose another port with --port, or stop the program that uses it.';
+  const taken = `${detail} cannot be used (${server.error.code})`;
+  return { name, state: 'wrong', detail: taken, next, isRunning: false };
 }
+
+const ANSWER_WITHIN_MS = 2000;
+const Info = z.looseObject({ version: z.string(), contract_schema_version: z.number() });
+
+/** The version of the Stepwell that answers there; null for any other program. */
+async function stepwellAt(host: string, port: number): Promise<string | null> {
+  const name = ANYWHERE.has(host) ? '127.0.0.1' : host;
+  try {
+    const answer = await fetch(`http://${name.includes(':') ? `[${name}]` : name}:${port}/info`, {
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
+    const info = Info.safeParse(await answer.json());
+    return info.success ? info.data.version : null;
+  } catch {
+    return null;
+  }
+}
+
+const ANYWHERE: ReadonlySet<string> = new Set(['0.0.0.0', '::']);

@@ -23,7 +23,7 @@ import { loadRegistry } from './load-registry.ts';
 import { publishLoaded } from './load-sequences.ts';
 import { type OpenStore, openStore } from './open-store.ts';
 import { packageFacts } from './package-facts.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from '../settings/schema.ts';
 import { startWhenMigrated } from './start-when-migrated.ts';
 
 /** A server that takes calls. */

@@ -1,7 +1,7 @@
 import type { ApiSettings } from '../api/api-deps.ts';
 import { NODE_BEAT_MS } from '../engine/cluster/cluster-node.ts';
 import type { EngineSettings } from '../engine/engine.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from '../settings/schema.ts';
 
 /** Instances at work at once: many of them only wait for a commit or a handler. */
 const TURNS_PER_BATCH = 2;

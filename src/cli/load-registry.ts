@@ -10,7 +10,7 @@ import { createHandlerRegistry, type HandlerRegistry } from '../engine/handlers/
 import type { StepHandler } from '../ports/step-handler.ts';
 import { collectHandlers } from '../sdk/collect-handlers.ts';
 import { toStepHandler } from '../sdk/step-handler.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from '../settings/schema.ts';
 
 /** The built-in handlers and those of the user's file. */
 export async function loadRegistry(

@@ -2,7 +2,7 @@ import type { Advice } from '../core/advice.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { readConfigFile } from './settings/config-file.ts';
 import { type GivenSetting, type ResolvedSettings, resolveSettings } from './settings/resolve.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from '../settings/schema.ts';
 
 /** The settings of a command in this folder and environment. */
 export async function loadSettings(

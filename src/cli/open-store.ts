@@ -3,14 +3,14 @@ import { err, ok, type Result } from '../core/result.ts';
 import { openDataFolder } from '../adapters/local/data-folder.ts';
 import type { SqlDriver } from '../adapters/postgres/driver.ts';
 import { createPGliteDriver } from '../adapters/postgres/drivers/pglite.ts';
-import { migrate } from '../adapters/postgres/migrate.ts';
+import { migrate, SCHEMA_VERSION } from '../adapters/postgres/migrate.ts';
 import { createPostgresStore } from '../adapters/postgres/store.ts';
 import { systemClock } from '../adapters/system.ts';
 import type { Store } from '../ports/store/store.ts';
 import { openDatabaseFolder, openDatabaseInMemory } from './embedded-database.ts';
 import { describeDatabase } from './settings/database-target.ts';
 import { openServerDriver } from './server-driver.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from '../settings/schema.ts';
 
 export interface OpenStore {
   readonly store: Store;
@@ -94,12 +94,22 @@ export async function migrateServer(
   try {
     return ok(await migrateWithNotice(driver, onProgress));
   } catch (error) {
+    // A login that owns nothing may not even ask for the schema to be there; where nothing is to be done, nothing is refused.
+    if (await isUpToDate(driver)) return ok([]);
     return err({
       message: `${describeDatabase(settings.databaseUrl)} cannot be migrated: ${textOf(error)}`,
       next:
         'The user needs the right to create a schema and, once, the roles stepwell_engine and stepwell_app.\n' +
         'docs/databases.md describes addresses, certificates, poolers and logins.',
     });
+  }
+}
+
+async function isUpToDate(driver: SqlDriver): Promise<boolean> {
+  try {
+    return (await createPostgresStore(driver).ping()).schemaVersion >= SCHEMA_VERSION;
+  } catch {
+    return false;
   }
 }
 

@@ -5,8 +5,8 @@ import type { CommandResult } from './command.ts';
 import type { RunningServer } from './compose.ts';
 import { loadSettings } from './load-settings.ts';
 import { type ServerFlags, settingsOfFlags, withPort } from './server-flags.ts';
-import type { SettingKey, Settings } from './settings.ts';
-import { announceReady, announceStopping } from './show/server.ts';
+import type { SettingKey, Settings } from '../settings/schema.ts';
+import { announceReady, announceStopped, announceStopping } from './show/server.ts';
 import type { Terminal } from './terminal.ts';
 import { listenForStop } from './until-stopped.ts';
 
@@ -56,6 +56,7 @@ export async function runServer(plan: ServerPlan): Promise<CommandResult> {
   announceStopping(settings, server.value.activeTurnCount(), flags, terminal);
   const inTime = await server.value.stop(settings.shutdownGraceSecs * 1000);
   stop.dispose();
+  if (inTime) announceStopped(flags, terminal);
   if (!inTime) {
     terminal.note('Some steps did not end in time; they run again, with the same idempotency keys.');
     // A handler that still runs would keep the process alive for as long as it likes.

@@ -1,7 +1,7 @@
 import type { Advice } from '../core/advice.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { GivenSetting } from './settings/resolve.ts';
-import type { SettingKey, Settings } from './settings.ts';
+import type { SettingKey, Settings } from '../settings/schema.ts';
 
 /** Flags of `dev` and `serve`. Each stands for a setting; the rest is set by the environment or a config file. */
 export const serverArgs = {

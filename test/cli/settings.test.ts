@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeDatabase } from '../../src/cli/settings/database-target.ts';
 import { resolveSettings, type SettingSources } from '../../src/cli/settings/resolve.ts';
-import { environmentName, settingKeys } from '../../src/cli/settings.ts';
+import { environmentName, settingKeys } from '../../src/settings/schema.ts';
 
 const nothing: SettingSources = { flags: [], environment: {}, file: null, commandDefaults: {} };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { laterVariables } from '../../src/cli/settings/later-variables.ts';
-import { environmentName, settingKeys, settingsSchema } from '../../src/cli/settings.ts';
+import { laterVariables } from '../../src/settings/later-variables.ts';
+import { environmentName, settingKeys, settingsSchema } from '../../src/settings/schema.ts';
 
 /** The table of http-api.md 30: each variable with its default. undefined: none, or one that the host or the command decides. */
 const VARIABLES: Readonly<Record<string, unknown>> = {

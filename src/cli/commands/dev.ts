@@ -8,7 +8,7 @@ import { loadSequences } from '../load-sequences.ts';
 import { runServer } from '../run-server.ts';
 import { serverArgs } from '../server-flags.ts';
 import { describeDatabase } from '../settings/database-target.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../../settings/schema.ts';
 
 /**
  * Everything in one process, for a developer's machine: loopback only, no key needed, tenant `default` (RULINGS B19).

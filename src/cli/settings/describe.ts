@@ -1,4 +1,10 @@
-import { environmentName, type SettingKey, type Settings, settingKeys, settingsSchema } from '../settings.ts';
+import {
+  environmentName,
+  type SettingKey,
+  type Settings,
+  settingKeys,
+  settingsSchema,
+} from '../../settings/schema.ts';
 
 /** A setting as the documentation and `stepwell settings` show it. */
 export interface SettingRow {

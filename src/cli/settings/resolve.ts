@@ -7,8 +7,9 @@ import {
   type Settings,
   settingKeys,
   settingsSchema,
-} from '../settings.ts';
-import { laterVariables } from './later-variables.ts';
+} from '../../settings/schema.ts';
+import { clashesIn, settingProblem } from '../../settings/rules.ts';
+import { isOurs, unknownVariable } from '../../settings/unknown-names.ts';
 
 /** A value somebody gave, and the name under which they gave it: `--port`, `STEPWELL_LEASE_MS`, `leaseMs in …`. */
 export interface GivenSetting {
@@ -82,17 +83,6 @@ function environmentSettings(environment: SettingSources['environment']): Collec
   return { settings, warnings };
 }
 
-/** Names for the test runner are none of the product's business. */
-function isOurs(name: string): boolean {
-  return name.startsWith('STEPWELL_') && !name.startsWith('STEPWELL_TEST_');
-}
-
-function unknownVariable(name: string, known: readonly string[]): string {
-  if (laterVariables.has(name)) return `${name} has no effect in this release.`;
-  const near = nearestName(name, [...known, ...laterVariables]);
-  return `${name} is not a setting and has no effect.${near === undefined ? '' : ` Did you mean ${near}?`}`;
-}
-
 /** Keys in camel case, or the names of the environment. */
 function fileSettings(file: SettingSources['file']): Collected {
   if (file === null) return { settings: [], warnings: [] };
@@ -119,36 +109,5 @@ function problemText(
 ): string {
   const given = typeof key === 'string' && isSettingKey(key) ? winners.get(key) : undefined;
   if (given === undefined) return `A setting must be ${expected}.`;
-  return `${given.name} must be ${expected}, but is ${kindOf(given.value)}. Correct it, or remove it to use the default.`;
-}
-
-/** Enough to find the mistake, too little to leak a secret. */
-function kindOf(value: unknown): string {
-  if (typeof value === 'string') {
-    return /^\s*-?[0-9]+\s*$/.test(value)
-      ? 'a number outside of that'
-      : `a text of ${value.length} characters`;
-  }
-  if (typeof value === 'number') return Number.isInteger(value) ? 'a number outside of that' : 'a fraction';
-  if (Array.isArray(value)) return 'a list';
-  return `a value of type ${typeof value}`;
-}
-
-/** Combinations that are refused because they would be open to the world by accident (http-api.md 1.4, 1.9). */
-function clashesIn(settings: Settings): readonly string[] {
-  const clashes: string[] = [];
-  if (settings.apiKey === undefined) return clashes;
-  if (!settings.requireTenantHeader && !settings.allowNoTenantIsolation) {
-    clashes.push(
-      'STEPWELL_REQUIRE_TENANT_HEADER is off while STEPWELL_API_KEY is set: callers would see all tenants. ' +
-        'Switch it on, or set STEPWELL_ALLOW_NO_TENANT_ISOLATION=true if that is what you want.',
-    );
-  }
-  if (settings.corsOrigins.includes('*')) {
-    clashes.push(
-      'STEPWELL_CORS_ORIGINS is * while STEPWELL_API_KEY is set: any web page could use a key that it finds. ' +
-        'List the origins, separated by commas.',
-    );
-  }
-  return clashes;
+  return settingProblem(given.name, expected, given.value);
 }

@@ -3,7 +3,7 @@ import { nextCommand } from '../client/connection.ts';
 import type { RunningServer } from '../compose.ts';
 import type { ServerFlags } from '../server-flags.ts';
 import { describeDatabase } from '../settings/database-target.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../../settings/schema.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Says that the server takes calls: where, with which data, and what to try. One JSON line for machines. */
@@ -65,6 +65,12 @@ export function announceStopping(
       ? 'Stopping.'
       : `Stopping: ${steps} may take up to ${settings.shutdownGraceSecs} s. Ctrl-C again stops at once; nothing is lost.`;
   terminal.out(terminal.palette.dim(`  ${text}`));
+}
+
+/** The last line: whoever waits for the end of the process sees that it is the intended one. */
+export function announceStopped(flags: ServerFlags, terminal: Terminal): void {
+  if (flags.quiet) return;
+  terminal.out(flags.json ? JSON.stringify({ event: 'stopped' }) : terminal.palette.dim('  Stopped.'));
 }
 
 function seconds(ms: number): string {

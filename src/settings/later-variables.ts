@@ -1,0 +1,12 @@
+/** Variables of http-api.md 30 that later releases read: known by name, without effect until then. */
+export const laterVariables: ReadonlySet<string> = new Set(
+  [
+    'DATABASE_SCHEMA STALE_INSTANCE_SECS EXTERNALIZATION_MODE EXTERNALIZE_CONTEXT_BYTES EXTERNALIZE_THRESHOLD',
+    'INSTANCE_RETENTION_SECS ARTIFACT_RETENTION_SECS ARTIFACT_BACKEND ARTIFACT_PATH ARTIFACT_S3_BUCKET',
+    'ARTIFACT_S3_REGION ARTIFACT_S3_ENDPOINT ARTIFACT_S3_ACCESS_KEY_ID ARTIFACT_S3_SECRET_ACCESS_KEY',
+    'ARTIFACT_S3_ALLOW_HTTP EMIT_DEDUPE_RETENTION_DAYS MODEL_PRICING',
+    'OTLP_ENDPOINT UI',
+  ]
+    .flatMap((line) => line.split(' '))
+    .map((name) => `STEPWELL_${name}`),
+);
