@@ -37,7 +37,8 @@ export function defineCliCommand<const Args extends ArgsDef>(spec: CommandSpec<A
 
 const ADVICE_INDENT = ' '.repeat(6);
 
-function showAdvice(advice: Advice, terminal: Terminal): void {
+/** What is wrong, and below it what to do next; to standard error. */
+export function showAdvice(advice: Advice, terminal: Terminal): void {
   const { red, dim } = terminal.palette;
   terminal.note(`${red('Error')} ${advice.message}`);
   // Only a terminal has columns: what goes to a file or a pipe keeps its lines.

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -235,15 +237,20 @@ describe('the client commands', () => {
 });
 
 describe('the help', () => {
-  it.each([['--help'], ['dev', '--help'], ['start', '--help'], ['signal', '--help'], ['migrate', '--help']])(
-    'fits a terminal of 80 columns: %s %s',
-    async (...args) => {
-      const { code, stdout } = await runCli(args, { cwd });
-      expect(code).toBe(0);
-      expect(stdout).toContain('Usage: stepwell');
-      expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
-    },
-  );
+  it.each([
+    ['--help'],
+    ['help'],
+    ['help', 'tree'],
+    ['dev', '--help'],
+    ['start', '--help'],
+    ['signal', '--help'],
+    ['migrate', '--help'],
+  ])('fits a terminal of 80 columns: %s %s', async (...args) => {
+    const { code, stdout } = await runCli(args, { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain('Usage: stepwell');
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
 });
 
 describe('the server commands', () => {
@@ -252,11 +259,19 @@ describe('the server commands', () => {
     [['dev', '--port', '99999'], '--port must be a whole number from 0 to 65535', '--port 9000'],
     [['dev', '--tick-ms', 'soon'], '--tick-ms must be a whole number', 'is a text of 4 characters'],
     [['dev', '--handlers', 'none.ts'], 'none.ts cannot be read', 'Check the path'],
+    [['tre'], 'tre is not a command', 'Did you mean `stepwell tree`?'],
+    [['--port', '9000'], 'there is no command', '`stepwell dev --port 9000`'],
+    [['tree'], '<id> is missing', '`stepwell tree <id>`'],
+    [['cost', '--host', 'gcp'], 'Invalid value for argument: --host (gcp)', 'aws, cloudflare'],
     [['serve'], 'there is no root key', 'STEPWELL_API_KEY'],
     [['migrate'], 'there is no server to migrate', 'STEPWELL_DATABASE_URL'],
   ])('refuse what makes no sense: %j', async (args, problem, next) => {
-    const { code, stderr } = await runCli(args, { cwd, env: { STEPWELL_DATABASE_URL: 'pglite:memory' } });
+    const env = { STEPWELL_DATABASE_URL: 'pglite:memory' };
+    const { code, stdout, stderr } = await runCli(args, { cwd, env });
     expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr.split('\n').length).toBeLessThan(8);
+    expect(stderr).not.toContain('\u001B');
     expect(stderr).toContain(problem);
     expect(stderr).toContain(next);
   });
@@ -266,8 +281,16 @@ describe('the server commands', () => {
     expect(fine.stdout).toMatch(/✔ node[\s\S]*✔ handlers +only built-in[\s\S]*will be made[\s\S]*✔ port/);
     expect(existsSync(join(cwd, '.stepwell'))).toBe(false);
     expect(fine.code).toBe(0);
-    const env = { STEPWELL_HTTP_ADDR: new URL(server.url).host, STEPWELL_HANDLERS: 'none.ts' };
-    const bad = await runCli(['doctor'], { cwd, env });
+    const env = { STEPWELL_API_KEY: 'exported' };
+    const running = await runCli(['doctor', '--port', new URL(server.url).port], { cwd, env });
+    expect(running.stdout).toMatch(/✔ port .* is where Stepwell \S+ is running/);
+    expect(running.code).toBe(0);
+    const other = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    const port = String(typeof address === 'object' && address !== null ? address.port : 0);
+    const bad = await runCli(['doctor', '--port', port, '--handlers', 'none.ts'], { cwd });
+    other.close();
     expect(bad.stdout).toMatch(/✖ handlers .*cannot be read[\s\S]*✖ port .*EADDRINUSE/);
     expect(bad.code).toBe(1);
   });

@@ -4,8 +4,10 @@ import { admitLogin } from '../../src/adapters/postgres/admit-login.ts';
 import { createPgDriver } from '../../src/adapters/postgres/drivers/pg.ts';
 import { SCHEMA_VERSION, migrate } from '../../src/adapters/postgres/migrate.ts';
 import { createPostgresStore } from '../../src/adapters/postgres/store.ts';
+import { migrateServer } from '../../src/cli/open-store.ts';
 import { ok } from '../../src/core/result.ts';
 import type { Store } from '../../src/ports/store/store.ts';
+import { settingsSchema } from '../../src/settings/schema.ts';
 import { type PostgresServer, startPostgresServer } from '../support/postgres-server.ts';
 import {
   TENANT,
@@ -93,6 +95,9 @@ describe('without a superuser', () => {
     await runOnce(createPostgresStore(driver));
     expect(await driver.query('SELECT count(*)::int FROM stepwell.task_instances', [])).toEqual([[0]]);
     await expect(driver.query('DROP TABLE stepwell.kv', [])).rejects.toMatchObject({ code: '42501' });
+    await expect(migrate(driver)).rejects.toThrow('permission denied');
+    const settings = settingsSchema.parse({ databaseUrl: urlOf('process') });
+    expect(await migrateServer(driver, settings, () => {})).toEqual(ok([]));
     await driver.close();
   });
 
