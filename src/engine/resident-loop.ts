@@ -3,6 +3,7 @@ import type { NextWake } from '../ports/store/turn.ts';
 import { type Alarm, WATCH_MS, createAlarm, every } from './alarm.ts';
 import { fireDueSchedules } from './fire-schedules.ts';
 import { type GiveWay, createGiveWay } from './give-way.ts';
+import { createDatabaseTrouble, type DatabaseTrouble } from './database-trouble.ts';
 import { ANNOUNCE_EVERY_MS } from './handler-directory.ts';
 import type { LocalRunner } from './local-runner.ts';
 import { kindsOfWork } from './look-for-work.ts';
@@ -35,6 +36,7 @@ export class ResidentLoop {
   private readonly alarm: Alarm;
   private readonly scheduleAlarm: Alarm;
   private readonly giveWay: GiveWay;
+  private readonly trouble: DatabaseTrouble;
   private alive = false;
   private started = false;
   private claiming = false;
@@ -55,6 +57,7 @@ export class ResidentLoop {
     this.settings = settings;
     this.alarm = createAlarm(deps.clock, () => void this.claim());
     this.scheduleAlarm = createAlarm(deps.clock, () => void this.fireSchedules());
+    this.trouble = createDatabaseTrouble(deps.clock, deps.log);
     this.giveWay = createGiveWay(deps.clock, deps.entropy);
     runner.onTurnEnd((_, end) => this.afterTurn(end));
     runner.onNotDue(() => this.expect(SLOT_LOOK_MS));
@@ -146,11 +149,24 @@ export class ResidentLoop {
 
   /** Others may have left something that this process knows nothing of. */
   private async tick(): Promise<void> {
-    const seen = await this.deps.store.nextWake();
+    const seen = await this.nextWake();
+    if (seen === null) return;
     if (seen.dueAt === null || seen.dueAt > seen.now) this.armFor(seen, SECOND_LOOK_MS);
     else if (this.alive) {
       if (seen.scheduleAt !== null) this.armSchedules(seen.scheduleAt - seen.now);
       void this.claim();
+    }
+  }
+
+  /** Null while the database does not answer; of many times that it does not, few are logged. */
+  private async nextWake(): Promise<NextWake | null> {
+    try {
+      const seen = await this.deps.store.nextWake();
+      this.trouble.answered();
+      return seen;
+    } catch (error) {
+      this.trouble.missed(error);
+      return null;
     }
   }
 
@@ -183,7 +199,8 @@ export class ResidentLoop {
   }
 
   private async armNext(leastDelayMs: number): Promise<void> {
-    this.armFor(await this.deps.store.nextWake(), leastDelayMs);
+    const seen = await this.nextWake();
+    if (seen !== null) this.armFor(seen, leastDelayMs);
   }
 
   private armFor(
@@ -226,7 +243,7 @@ export class ResidentLoop {
   }
 
   private report(error: unknown): void {
-    this.deps.log.warn('the engine loop could not reach the database', { error: String(error) });
+    this.trouble.report(error);
   }
 }
 
