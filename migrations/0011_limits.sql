@@ -128,6 +128,10 @@ BEGIN
   IF l.current_count - coalesce(v_gone, 0) < l.max_count THEN
     RETURN NULL;
   END IF;
+  -- What grants nothing is not asked again and again: who changes it wakes those that wait.
+  IF l.max_count = 0 THEN
+    RETURN v_at + interval '366 days';
+  END IF;
   RETURN coalesce((
     SELECT g.granted_at FROM stepwell.rate_grants g
     WHERE g.tenant_id = p_tenant AND g.resource_key = p_key

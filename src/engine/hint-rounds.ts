@@ -1,16 +1,24 @@
 import type { ClaimOneResult } from '../ports/store/turn.ts';
 import { hintFreed } from './hint-freed.ts';
-import { isFresh } from './local-runner.ts';
+import { FRESH_SHARE, isFresh } from './local-runner.ts';
 import type { Invocation } from './open-invocation.ts';
 import { RESERVE_MS } from './turn-budget.ts';
 import { untilAnswered } from './until-answered.ts';
 
 /** A database that wakes up refuses the first connections; that must not send a message back. */
 const CLAIM_TRIES_MAX = 8;
+/**
+ * How long a claim is repeated: the driver may wait at each try (a second on Lambda), and a message that comes back later costs
+ * less than an invocation that waits. Once more is always right, as an answer that was lost may have been a lease.
+ */
+const CLAIM_WITHIN_MS = 3_000;
 /** Before a suspect is looked at again that the present invocation had no time for. */
 const SUSPECT_AGAIN_MS = 1_000;
 /** The same when this process has others at work. */
 const CROWDED_AGAIN_MS = 10_000;
+
+/** Of the time: who is not alone is not blamed for being ended, but comes back in even smaller company. */
+const HALF = 0.5;
 
 /** The instance that a message names. */
 export interface HintTarget {
@@ -78,7 +86,8 @@ async function runHint(
   // The message is only a hint: whoever works again finds the instance by its row.
   if (deps.node?.isDraining === true) return 'done';
   // What is ended by the host in the middle of its turn would look guilty.
-  if (isSuspect && among === 1 && !isFresh(deps)) return comeAgain(invocation, target, SUSPECT_AGAIN_MS);
+  if (isSuspect && !isFresh(deps, among === 1 ? FRESH_SHARE : HALF))
+    return comeAgain(invocation, target, SUSPECT_AGAIN_MS);
   if (!deps.company.admits(among)) return comeAgain(invocation, target, CROWDED_AGAIN_MS);
   try {
     const answer = await claim(invocation, target, among);
@@ -111,6 +120,10 @@ function claim(
   among: number,
 ): Promise<ClaimOneResult> {
   const request = { ...target, ...runner.newLease(), among, mode: 'hint' } as const;
-  const mayWait = (tries: number): boolean => tries < CLAIM_TRIES_MAX && remainingTimeMs() >= RESERVE_MS;
+  const untilMs = deps.clock.monotonicMs() + CLAIM_WITHIN_MS;
+  const mayWait = (tries: number): boolean =>
+    tries < CLAIM_TRIES_MAX &&
+    (tries === 1 || deps.clock.monotonicMs() < untilMs) &&
+    remainingTimeMs() >= RESERVE_MS;
   return untilAnswered(deps.clock, () => deps.store.claimOne(request), mayWait);
 }

@@ -13,7 +13,7 @@ import type { TurnDeps } from './turn-deps.ts';
 
 const NUDGE_WITHIN_MS = 2_000;
 /** Of the time of an invocation: with less left, a turn that must be alone could be ended by the host, which would count. */
-const FRESH_SHARE = 0.9;
+export const FRESH_SHARE = 0.9;
 
 export interface LocalRunnerSettings {
   /** Shown as the holder of leases; unique per process. */
@@ -78,7 +78,7 @@ export function createLocalRunner(deps: TurnDeps, settings: LocalRunnerSettings)
     get activeTurns() {
       return turns.size;
     },
-    crowd: () => ({ busy: company.size > 0 || !isFresh(deps), suspects: company.suspects }),
+    crowd: () => ({ busy: company.size > 0 || !isFresh(deps, FRESH_SHARE), suspects: company.suspects }),
     makeWay: () => {
       makesWay = company.size > 0;
     },
@@ -162,9 +162,10 @@ function createLook(
   };
 }
 
-/** The whole time of an invocation is ahead, or nearly. */
-export function isFresh({ limits: { remainingTimeMs, freshTimeMs } }: TurnDeps): boolean {
-  return remainingTimeMs === null || remainingTimeMs() > freshTimeMs * FRESH_SHARE;
+/** More than this share of the time of an invocation is ahead. */
+export function isFresh({ limits }: TurnDeps, share: number): boolean {
+  const { remainingTimeMs, freshTimeMs } = limits;
+  return remainingTimeMs === null || remainingTimeMs() > freshTimeMs * share;
 }
 
 /** Nothing of it was begun. When the store cannot be asked the lease runs out. */

@@ -33,6 +33,8 @@ describe('a hint message', () => {
     ['null', 'wrong members: /'],
     ['{"v":2,"tenant":"a","instance":"b"}', 'wrong members: /v'],
     ['{"v":1,"tenant":"","instance":7}', 'wrong members: /tenant, /instance'],
+    ['{"v":1,"tenant":"t\\u0000","instance":"b"}', 'wrong members: /tenant'],
+    ['{"v":1,"tenant":"t","instance":"\\ud800"}', 'wrong members: /instance'],
     [`{"v":1,"tenant":"${'a'.repeat(1100)}","instance":"b"}`, 'it has 1134 characters'],
   ])('is refused when it is something else: %s', (text, problem) => {
     expect(decodeHintMessage(text)).toEqual({ ok: false, error: problem });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StepOutcome } from '../../src/ports/step-handler.ts';
+import { putRateLimit } from '../../src/engine/limits.ts';
 import { parallel, sleepStep, step } from './support/blocks.ts';
 import { START_AT, TENANT, TestEngine } from './support/test-engine.ts';
 
@@ -55,6 +56,20 @@ describe('rate limits (13.3, RULINGS A32)', () => {
     expect(await completed()).toBe(9);
   });
 
+  it('0 per second: nothing is asked until somebody changes it, and then at once', async () => {
+    const world = await worldWith(0, 1_000);
+    const id = await world.start(await world.publish([mail('a')]));
+    await world.time.calm();
+    const { epoch } = await world.view(id);
+    await world.time.pass(3_600_000);
+    expect(await world.view(id)).toMatchObject({ state: 'scheduled', epoch });
+    const wider = { tenantId: TENANT, resourceKey: 'mail', maxCount: 1, windowMs: 1_000 };
+    const useCases = world.live?.useCases;
+    if (useCases === undefined) throw new Error('there is a process');
+    await world.answered(putRateLimit(useCases, { tenantId: null, isAdmin: true }, wider));
+    expect((await world.untilEnded(id, 60_000)).state).toBe('completed');
+  });
+
   it('5 a second, 20 starts: at most 5 in any sliding second (B61)', async () => {
     const world = await worldWith(5, 1_000);
     const sequence = await world.publish([mail('a')]);
@@ -97,7 +112,10 @@ describe('rate limits (13.3, RULINGS A32)', () => {
     }
     const held = await world.start(sequence, { data: { key: 'mail' } });
     await world.time.calm();
-    expect(await world.view(held)).toMatchObject({ state: 'scheduled', nextFireAt: START_AT + 60_000 });
+    expect(await world.view(held)).toMatchObject({
+      state: 'scheduled',
+      nextFireAt: START_AT + 366 * 86_400_000,
+    });
     const broken = await world.publish([step('a', 'send', { rate_limit_key: '{{nowhere.key}}' })]);
     const failed = await world.untilEnded(await world.start(broken));
     expect(failed).toMatchObject({ state: 'failed', failure: { error: { code: 'TEMPLATE_ERROR' } } });

@@ -215,7 +215,7 @@ const BUGS: readonly Bug[] = [
   {
     rule: 'a take-over counts only what speaks against the instance (RULINGS A18)',
     in: 'count_take_over',
-    replace: [['WHEN (i.claimed_among = 1) THEN 1', 'WHEN true THEN 1']],
+    replace: [['CASE WHEN i.claimed_among = 1 THEN 1 ELSE 0 END', '1']],
     async scene(one) {
       await start(one.store);
       await start(one.store);

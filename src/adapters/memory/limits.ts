@@ -62,6 +62,9 @@ function takeOne(tx: Tx, turn: TurnCommit, takes: Takes): TakeAnswer {
 
 // Rate limits.
 
+/** What grants nothing is not asked again and again: who changes it wakes those that wait. */
+const NEVER_MS = 366 * 86_400_000;
+
 /** Forgets grants that have left the window; answers when a token may be free again, null when one is now. */
 function rateWait(tx: Tx, tenantId: string, key: string): number | null {
   const row = tx.db.rateLimits.get(limitKey(tenantId, key));
@@ -70,6 +73,7 @@ function rateWait(tx: Tx, tenantId: string, key: string): number | null {
   const grants = row.grants.filter((grant) => grant.at > at - row.windowMs);
   tx.db.rateLimits.put(limitKey(tenantId, key), Object.freeze({ ...row, grants }));
   const used = grants.reduce((sum, { count }) => sum + count, 0);
+  if (row.maxCount === 0) return at + NEVER_MS;
   return used < row.maxCount ? null : (grants[0]?.at ?? at) + row.windowMs;
 }
 
