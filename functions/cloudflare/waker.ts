@@ -1,3 +1,4 @@
+import { wakeAtMost } from '../../src/core/farthest-wake.ts';
 import { systemClock, systemEntropy } from '../../src/adapters/system.ts';
 import { runWake } from '../../src/engine/deployment-wakes.ts';
 import { comeAgainAfter, type FailedWakes, pauseAfterFailed } from '../../src/engine/failed-wakes.ts';
@@ -51,7 +52,12 @@ export function createWakerClass(
 
     async alarm(info?: AlarmInfo): Promise<void> {
       const storage = this.#storage;
-      const waker = { wakeWithin: (delayMs: number) => wakeAt(storage, clock.nowMs() + delayMs) };
+      const waker = {
+        wakeWithin: (delayMs: number) => {
+          const nowMs = clock.nowMs();
+          return wakeAt(storage, wakeAtMost(nowMs, nowMs + delayMs));
+        },
+      };
       const failed = failedIn(storage, waker.wakeWithin);
       let log = createWorkerLog('warn');
       const broken = info?.isRetry === true ? await keepAfterBreak(failed, entropy) : null;
@@ -113,7 +119,7 @@ async function answer(
       await wakeAt(storage, atMs);
       return 'kept';
     case '/wake':
-      await wakeAt(storage, atMs);
+      await wakeAt(storage, wakeAtMost(nowMs, atMs));
       return 'kept';
     case '/is-published':
       return (await publishedIn(storage).isPublished(deployedAt)) ? 'yes' : 'no';

@@ -72,6 +72,15 @@ describe('wakes by one-off schedules (RULINGS A33)', () => {
     expect(expressions()).toEqual(['at(2027-02-11T08:01:00)', 'at(2027-02-11T08:02:00)']);
   });
 
+  it('for what is centuries away look again within a year, and are one however often they are asked for', async () => {
+    const centuriesMs = Date.parse('9999-12-31T23:59:59Z') - NOW;
+    for (const minutes of [0, 1, 2, 3]) {
+      const now = NOW + minutes * MINUTE_MS;
+      await waker({ now }).wakeWithin(centuriesMs);
+    }
+    expect(expressions()).toEqual(['at(2028-01-26T23:59:00)']);
+  });
+
   it('that guard come after what they guard has ended', async () => {
     await waker().guard(2 * MINUTE_MS);
     expect(expressions()).toEqual(['at(2027-02-11T08:03:00)']);

@@ -1,3 +1,4 @@
+import { wakeAtMost } from '../../core/farthest-wake.ts';
 import { withinTime } from '../../core/within-time.ts';
 import { HOST_CALL_MS } from '../../ports/host-call.ts';
 import type { Clock } from '../../ports/system.ts';
@@ -100,10 +101,9 @@ export function wakeAgainAfter(
  * for a hint that was lost.
  */
 export function minuteBy(now: number, delayMs: number): number {
+  const at = wakeAtMost(now, now + delayMs);
   const minute =
-    delayMs > EARLY_MAX_MS + AHEAD_MS
-      ? Math.floor((now + delayMs) / MINUTE_MS) - 1
-      : Math.ceil((now + delayMs) / MINUTE_MS);
+    delayMs > EARLY_MAX_MS + AHEAD_MS ? Math.floor(at / MINUTE_MS) - 1 : Math.ceil(at / MINUTE_MS);
   return Math.max(minute, Math.ceil((now + AHEAD_MS) / MINUTE_MS));
 }
 

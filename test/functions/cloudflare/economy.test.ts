@@ -147,6 +147,23 @@ describe('economy mode, without a cron trigger (RULINGS A33)', () => {
     await world.untilEnded(id, 2_000);
   });
 
+  it.each(['2263-01-01T00:00:00Z', '9999-12-31T23:59:59Z'])(
+    'what is due at %s lets the database sleep, and is looked for once a year',
+    async (text) => {
+      const world = new EconomyWorld({ scripts: { quick: {} } });
+      world.boot();
+      await world.start(await world.publish([step('a', 'quick')]), { nextFireAt: Date.parse(text) });
+      await world.time.pass(2 * GUARD_MS);
+      const before = world.calls.calls.length;
+      expect(world.alarmAt).toBeGreaterThan(world.time.now + 300 * 24 * HOUR_MS);
+      await world.time.pass(300 * 24 * HOUR_MS);
+      expect(world.calls.calls.slice(before)).toEqual([]);
+      await world.time.pass(66 * 24 * HOUR_MS);
+      expect(operationsOf(world, before)).toEqual(['lookForWork']);
+      expect(world.alarmAt).toBeGreaterThan(world.time.now + 200 * 24 * HOUR_MS);
+    },
+  );
+
   it('a start or a signal moves the wake forward, and nothing moves it back', async () => {
     const world = new EconomyWorld({ scripts: { quick: {} } }, hintFates.dropped);
     world.boot();

@@ -12,6 +12,8 @@ type Invoked = (engine: FunctionEngine, remainingTimeMs: () => number) => Promis
 /** The platform repeats an alarm whose handler did not come to its end, so often, and not where it has left another alarm. */
 const ALARM_AGAIN_MS = LIMIT_MS + 2_000;
 const ALARM_RETRIES = 6;
+/** The platform takes no date behind 2189. */
+const LAST_ALARM_MS = Date.UTC(2190, 0, 1);
 
 /**
  * A world of functions without a cron trigger: the real waker, over the alarm and the storage of a Durable Object in virtual
@@ -109,6 +111,7 @@ export class EconomyWorld extends FunctionWorld {
   }
 
   private setAlarm(atMs: number): void {
+    if (atMs >= LAST_ALARM_MS) throw new TypeError("the alarm's date is refused");
     this.alarmAt = atMs;
     this.time.at(atMs, () => {
       if (this.alarmAt !== atMs) return;
