@@ -79,12 +79,13 @@ export default defineCliCommand({
       return ok(null);
     }
     const flags: Flags = args;
-    const workload = readWorkload(flags, args.arrival, args['free-tiers']);
+    const compared = args.compare;
+    const hosts = args.host === undefined ? (compared ? HOSTS : HOSTS.slice(0, 1)) : [args.host];
+    const said = { arrival: args.arrival, freeTiers: args['free-tiers'], hosts };
+    const workload = readWorkload(flags, said);
     if (!workload.ok) return workload;
     const prices = readPrices(args.price ?? '', args.prices);
     if (!prices.ok) return prices;
-    const compared = args.compare;
-    const hosts = args.host === undefined ? (compared ? HOSTS : HOSTS.slice(0, 1)) : [args.host];
     const modes = args.mode === undefined ? (compared ? MODES : MODES.slice(0, 1)) : [args.mode];
     const estimates = hosts.flatMap((host) =>
       modes.map((mode) => estimate({ ...workload.value, host, mode }, prices.value)),

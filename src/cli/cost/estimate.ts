@@ -25,9 +25,9 @@ export interface Estimate {
   readonly lines: readonly CostLine[];
   readonly idleMonth: number;
   readonly month: number;
-  /** What a million steps cost on top of an idle month; null where there are none. */
+  /** What the month would cost more with a million steps more, in runs of the same kind; null where there are no steps. */
   readonly perMillionSteps: number | null;
-  /** The same without the time of the database, of which steps that come more densely take less each. */
+  /** The same without the time of the database, which sleeps less or not at all where runs come often. */
   readonly perMillionWithoutCompute: number | null;
   /** Hours of 730 in which the database is awake. */
   readonly awakeHours: number;
@@ -44,9 +44,7 @@ export function estimate(workload: Workload, prices: Prices): Estimate {
   const idle = billOf(idleUsage, workload, prices);
   const total = sum(month);
   const idleMonth = sum(idle);
-  const awake = computeOf(usage, month) - computeOf(idleUsage, idle);
-  const perMillion = (dollars: number): number | null =>
-    usage.work.steps === 0 ? null : (dollars / usage.work.steps) * 1e6;
+  const margin = usage.work.steps === 0 ? null : marginOf(workload, prices, { usage, bill: month });
   return {
     host: workload.host,
     mode: workload.mode,
@@ -60,12 +58,27 @@ export function estimate(workload: Workload, prices: Prices): Estimate {
     })),
     idleMonth,
     month: total,
-    perMillionSteps: perMillion(total - idleMonth),
-    perMillionWithoutCompute: perMillion(total - idleMonth - awake),
+    perMillionSteps: margin?.total ?? null,
+    perMillionWithoutCompute: margin?.withoutCompute ?? null,
     awakeHours: usage.awake.hours,
     idleAwakeHours: idleUsage.awake.hours,
     notes: notesOn(workload, usage),
   };
+}
+
+const MILLION = 1e6;
+
+/** The next million steps, not the average over the month: what keeps the database awake already is not paid again. */
+function marginOf(
+  workload: Workload,
+  prices: Prices,
+  now: { readonly usage: Usage; readonly bill: readonly Billed[] },
+): { readonly total: number; readonly withoutCompute: number } {
+  const more = { ...workload, runs: workload.runs * (1 + MILLION / now.usage.work.steps) };
+  const usage = usageOf(more);
+  const bill = billOf(usage, more, prices);
+  const total = sum(bill) - sum(now.bill);
+  return { total, withoutCompute: total - (computeOf(usage, bill) - computeOf(now.usage, now.bill)) };
 }
 
 function computeOf({ uses }: Usage, bill: readonly Billed[]): number {

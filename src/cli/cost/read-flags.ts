@@ -9,6 +9,7 @@ import {
   type AssumptionName,
   DEFAULTS,
   flagOf,
+  type Host,
   type Workload,
 } from './assumptions.ts';
 import { isPriceName, type Price, PRICES, type PriceName, type Prices } from './prices.ts';
@@ -23,7 +24,15 @@ export type Flags = Readonly<Record<string, unknown>>;
 /** The workload without its place: the same for all that are compared. */
 export type Given = Omit<Workload, 'host' | 'mode'>;
 
-export function readWorkload(flags: Flags, arrival: Arrival, freeTiers: boolean): Result<Given, Advice> {
+/** @param hosts Those that are estimated: a number that none of them has would be without effect. */
+export function readWorkload(
+  flags: Flags,
+  {
+    arrival,
+    freeTiers,
+    hosts,
+  }: { readonly arrival: Arrival; readonly freeTiers: boolean; readonly hosts: readonly Host[] },
+): Result<Given, Advice> {
   const numbers = { ...DEFAULTS };
   for (const name of ASSUMPTION_NAMES) {
     const said = flags[flagOf(name)];
@@ -34,6 +43,10 @@ export function readWorkload(flags: Flags, arrival: Arrival, freeTiers: boolean)
     const { arrival: only } = ASSUMPTIONS[name];
     if (only !== undefined && only !== arrival) {
       return err({ message: `--${flagOf(name)} goes with --arrival ${only}`, next: SEE_HELP });
+    }
+    const { host } = ASSUMPTIONS[name];
+    if (host !== undefined && !hosts.includes(host)) {
+      return err({ message: `--${flagOf(name)} goes with --host ${host}`, next: SEE_HELP });
     }
     numbers[name] = value;
   }

@@ -14,7 +14,8 @@ function fileWith(name: string, text: string): string {
   return join(folder, name);
 }
 
-const read = (flags: Flags) => readWorkload(flags, 'spread', false);
+const read = (flags: Flags) =>
+  readWorkload(flags, { arrival: 'spread', freeTiers: false, hosts: ['aws', 'cloudflare'] });
 
 describe('the numbers of a workload', () => {
   it('have defaults that their own ranges allow', () => {
@@ -29,9 +30,23 @@ describe('the numbers of a workload', () => {
     for (const name of ASSUMPTION_NAMES) {
       const [least] = ASSUMPTIONS[name].range;
       const arrival = ASSUMPTIONS[name].arrival ?? 'spread';
-      const answer = readWorkload({ [flagOf(name)]: String(least) }, arrival, false);
+      const answer = readWorkload(
+        { [flagOf(name)]: String(least) },
+        { arrival, freeTiers: false, hosts: [ASSUMPTIONS[name].host ?? 'aws'] },
+      );
       expect(answer).toMatchObject({ ok: true, value: { [name]: least } });
     }
+  });
+
+  it.each([
+    ['cpu-ms', 'aws', 'cloudflare'],
+    ['memory-mb', 'cloudflare', 'aws'],
+  ] as const)('are refused where they are without effect: --%s with %s', (flag, host, other) => {
+    const said = { arrival: 'spread', freeTiers: false } as const;
+    expect(readWorkload({ [flag]: '128' }, { ...said, hosts: [host] })).toMatchObject({
+      error: { message: `--${flag} goes with --host ${other}` },
+    });
+    expect(readWorkload({ [flag]: '128' }, { ...said, hosts: ['aws', 'cloudflare'] }).ok).toBe(true);
   });
 
   it('may have a point and an exponent', () => {
