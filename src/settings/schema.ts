@@ -41,7 +41,9 @@ export const settingsSchema = z.object({
     .describe('Apply missing migrations at start. Always on for embedded databases and in `dev`.'),
   apiKey: secretOf('a key of printable ASCII characters', isKey)
     .optional()
-    .describe('Root key. With it every call needs a key. Without it, on loopback, foreign names get 403.'),
+    .describe(
+      'Root key, of printable ASCII. With it every call needs a key. Without it, on loopback, foreign names get 403.',
+    ),
   insecure: yesOrNo()
     .default(false)
     .describe('Let `serve` start without a root key: every caller is an administrator.'),

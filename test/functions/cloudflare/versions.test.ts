@@ -95,8 +95,32 @@ describe('versions of the Worker', () => {
   });
 });
 
+it('the Worker takes tenants of any letters, which its platform decodes', async () => {
+  const { call } = await start();
+  const header = { 'x-tenant-id': Buffer.from('café').toString('latin1') };
+  const head = { id: nextId(), tenant_id: 'café', namespace: 'n', name: 'welcome', version: 1 };
+  const blocks = [{ type: 'step', id: 'a', handler: 'noop' }];
+  const sequence = { ...head, created_at: '2027-02-11T07:45:00Z', blocks };
+  expect((await call('POST', '/api/v1/sequences', sequence, header)).status).toBe(201);
+  const { body } = await call('GET', '/api/v1/sequences', undefined, header);
+  expect(body.items.map((item: { tenant_id: string }) => item.tenant_id)).toEqual(['café']);
+});
+
 describe('event streams of the Worker', () => {
   const ask = { type: 'step', id: 'ask', handler: 'noop', wait_for_input: { prompt: 'Go on?' } };
+
+  it('hold no place for HEAD', async () => {
+    const { url, call } = await start();
+    const headers = { 'x-tenant-id': 'default' };
+    for (let count = 0; count < 40; count += 1) {
+      expect((await fetch(`${url}/api/v1/changes/stream`, { method: 'HEAD', headers })).status).toBe(200);
+    }
+    expect((await call('GET', '/api/v1/instances')).status).toBe(200);
+    const controller = new AbortController();
+    const { signal } = controller;
+    expect((await fetch(`${url}/api/v1/changes/stream`, { headers, signal })).status).toBe(200);
+    controller.abort();
+  }, 60_000);
 
   /** Publishes these blocks and starts them; answers the id of the instance, which waits. */
   const waiting = async ({ call }: RunningWorker, ...blocks: readonly object[]): Promise<string> => {
