@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from '../adapters/postgres/migrate.ts';
 import { createPostgresStore } from '../adapters/postgres/store.ts';
 import { systemClock } from '../adapters/system.ts';
 import { loadRegistry } from './load-registry.ts';
-import { packageFacts } from './package-facts.ts';
+import { docPath, packageFacts } from './package-facts.ts';
 import { describeDatabase } from './settings/database-target.ts';
 import { openServerDriver } from './server-driver.ts';
 import type { Settings } from '../settings/schema.ts';
@@ -92,7 +92,7 @@ async function checkServer(url: string, settings: Settings, shown: string): Prom
     };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const next = 'docs/databases.md describes addresses, certificates, poolers and logins.';
+    const next = `${docPath('databases.md')} describes addresses, certificates, poolers and logins.`;
     return { name, state: 'wrong', detail: `${shown} does not answer: ${reason}`, next };
   } finally {
     await store.close();

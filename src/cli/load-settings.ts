@@ -1,5 +1,6 @@
 import type { Advice } from '../core/advice.ts';
 import { err, ok, type Result } from '../core/result.ts';
+import { docPath } from './package-facts.ts';
 import { readConfigFile } from './settings/config-file.ts';
 import { type GivenSetting, type ResolvedSettings, resolveSettings } from './settings/resolve.ts';
 import type { Settings } from '../settings/schema.ts';
@@ -14,5 +15,5 @@ export async function loadSettings(
   const resolved = resolveSettings({ flags, environment: process.env, file: file.value, commandDefaults });
   if (resolved.ok) return ok(resolved.value);
   const [first = '', ...others] = resolved.error;
-  return err({ message: first, next: [...others, 'All settings: docs/settings.md.'].join('\n') });
+  return err({ message: first, next: [...others, `All settings: ${docPath('settings.md')}.`].join('\n') });
 }

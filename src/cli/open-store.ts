@@ -8,6 +8,7 @@ import { createPostgresStore } from '../adapters/postgres/store.ts';
 import { systemClock } from '../adapters/system.ts';
 import type { Store } from '../ports/store/store.ts';
 import { openDatabaseFolder, openDatabaseInMemory } from './embedded-database.ts';
+import { docPath } from './package-facts.ts';
 import { describeDatabase } from './settings/database-target.ts';
 import { openServerDriver } from './server-driver.ts';
 import type { Settings } from '../settings/schema.ts';
@@ -100,7 +101,7 @@ export async function migrateServer(
       message: `${describeDatabase(settings.databaseUrl)} cannot be migrated: ${textOf(error)}`,
       next:
         'The user needs the right to create a schema and, once, the roles stepwell_engine and stepwell_app.\n' +
-        'docs/databases.md describes addresses, certificates, poolers and logins.',
+        `${docPath('databases.md')} describes addresses, certificates, poolers and logins.`,
     });
   }
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 
@@ -11,4 +11,10 @@ export function packageFacts(): { readonly root: string; readonly version: strin
   while (!existsSync(join(folder, 'package.json')) && folder !== dirname(folder)) folder = dirname(folder);
   const { version } = PackageJson.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
   return { root: folder, version };
+}
+
+/** A page of the documentation as the current folder reaches it; the package brings it along, the container image does not. */
+export function docPath(page: string): string {
+  const path = join(packageFacts().root, 'docs', page);
+  return existsSync(path) ? relative('', path) : `docs/${page}`;
 }

@@ -9,6 +9,7 @@ import { connect, connectionArgs } from '../client/connection.ts';
 import { failuresOf } from '../client/failures.ts';
 import { findName, sequenceNames } from '../client/sequence-names.ts';
 import { defineCliCommand } from '../command.ts';
+import { docPath } from '../package-facts.ts';
 import { describeInstances } from '../show/instance-list.ts';
 
 const LIMIT_MAX = 1000;
@@ -57,7 +58,7 @@ interface Flags {
 
 function readQuery({ state, sequence, limit }: Flags): Result<URLSearchParams, Advice> {
   if (!/^[0-9]{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > LIMIT_MAX) {
-    const next = 'With --json the answer has next_cursor for what is beyond; see docs/instance-lists.md.';
+    const next = `With --json the answer has next_cursor for what is beyond; see ${docPath('instance-lists.md')}.`;
     return err({ message: `--limit must be a whole number from 1 to ${LIMIT_MAX}`, next });
   }
   const query = new URLSearchParams({ limit });
