@@ -82,9 +82,14 @@ const NO_SETTINGS: ReadonlySet<string> = new Set(
 export function readSettings(environment: Variables): FunctionSettings {
   const settings = read(LambdaEnvironment, environment);
   const { STEPWELL_WAKE_GROUP: group, STEPWELL_WAKE_ROLE_ARN: role } = settings;
-  const isHalf = (group === undefined) !== (role === undefined);
+  const isAimed = settings.STEPWELL_WAKE_TARGET_ARN !== undefined;
+  const isHalf = (group === undefined) !== (role === undefined) || (isAimed && group === undefined);
   refuseIf(
-    isHalf ? ['STEPWELL_WAKE_GROUP and STEPWELL_WAKE_ROLE_ARN go together: set both, or neither.'] : [],
+    isHalf
+      ? [
+          'STEPWELL_WAKE_GROUP and STEPWELL_WAKE_ROLE_ARN go together, and STEPWELL_WAKE_TARGET_ARN with them.',
+        ]
+      : [],
   );
   return settings;
 }

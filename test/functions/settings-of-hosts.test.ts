@@ -135,6 +135,7 @@ describe('the settings of Lambda alone', () => {
     ['STEPWELL_INVOCATION_SECS', '1e2'],
     ['STEPWELL_WAKE_GROUP', 'wakes'],
     ['STEPWELL_WAKE_ROLE_ARN', 'arn:aws:iam::1:role/wake'],
+    ['STEPWELL_WAKE_TARGET_ARN', 'arn:aws:lambda:us-east-1:1:function:sweep'],
   ])('%s=%s is refused', (name, value) => {
     expect(() => readSettings({ ...BASE, [name]: value })).toThrow(name);
   });
