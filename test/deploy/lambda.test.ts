@@ -8,8 +8,8 @@ import { tellFigures } from '../support/figures.ts';
 import { type NeonLocal, startNeonLocal } from '../support/neon-local.ts';
 import { createTestDatabase } from '../support/postgres-database.ts';
 import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
-import { nextId } from '../support/turn-builder.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { callerOf, OWNER } from './support/caller.ts';
 import {
   type AwsProject,
   bundleProject,
@@ -82,24 +82,7 @@ async function deploy(program: string, environment: Readonly<Record<string, stri
   });
 }
 
-async function call(method: string, path: string, body?: object) {
-  const init =
-    body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-  const response = await fetch(`${app.url}/api/v1${path}`, { method, ...init });
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? null : JSON.parse(text) };
-}
-
-/** Publishes these blocks and starts them; answers the id of the instance. */
-async function start(...blocks: readonly object[]): Promise<string> {
-  const id = nextId();
-  const named = { tenant_id: 'default', namespace: 'default' };
-  const head = { id, ...named, name: `s-${id}`, version: 1, created_at: '2027-02-11T07:45:00Z' };
-  await call('POST', '/sequences', { ...head, blocks });
-  return (await call('POST', '/instances', { ...named, sequence_id: id })).body.id;
-}
-
-const state = async (id: string): Promise<string> => (await call('GET', `/instances/${id}`)).body.state;
+const { call, publish, start, state } = callerOf(() => app.url);
 
 /** Calls of the desk during which every function that is at work is killed, and one after which commits lose their answers. */
 const KILLING_CALLS: ReadonlySet<number> = new Set([3, 9]);
@@ -256,11 +239,8 @@ describe.each(testedNodes())(
 
     it('end a page early that does not fit through Lambda, and stream it', async () => {
       await deploy(program);
-      const id = nextId();
-      const named = { tenant_id: 'default', namespace: 'default' };
-      const head = { id, ...named, name: `s-${id}`, version: 1, created_at: '2027-02-11T07:45:00Z' };
-      await call('POST', '/sequences', { ...head, blocks: [{ type: 'step', id: 'a', handler: 'noop' }] });
-      const large = { ...named, sequence_id: id, context: { data: { text: '"'.repeat(120_000) } } };
+      const id = await publish({ type: 'step', id: 'a', handler: 'noop' });
+      const large = { ...OWNER, sequence_id: id, context: { data: { text: '"'.repeat(120_000) } } };
       for (let batch = 0; batch < 2; batch += 1) {
         const instances = Array.from({ length: 10 }, () => large);
         expect((await call('POST', '/instances/batch', { instances })).status).toBe(201);

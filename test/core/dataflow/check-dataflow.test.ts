@@ -284,9 +284,8 @@ describe('the report [API 4.2]', () => {
   it('says how many findings it leaves out', () => {
     const texts = Array.from({ length: 10_005 }, (_, index) => `{{state.k${index}}}`);
     const report = checkDataflow(documentOf([step('a', { params: texts })]));
-    expect([report.referencesChecked, report.findings.length, report.omittedCount]).toEqual([
-      10_005, 10_000, 5,
-    ]);
+    expect(report).toMatchObject({ referencesChecked: 10_005, omittedCount: 5 });
+    expect(report.findings).toHaveLength(10_000);
   });
 
   it('is quick about schemas whose references double with each level', () => {

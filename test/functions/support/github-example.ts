@@ -23,7 +23,7 @@ export interface GithubExample {
   /** Sends the webhooks, answers the approvals and waits for the end of all runs; `meanwhile` is called again and again. */
   play(engineUrl: string, meanwhile: () => Promise<unknown>): Promise<Findings>;
   /** All who call the desk now were killed, and what stands between does not hang up for them. */
-  hangUp(): void;
+  readonly hangUp: () => void;
   close(): void;
 }
 
