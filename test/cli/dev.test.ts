@@ -90,6 +90,7 @@ describe('stepwell dev', () => {
       'completed',
     ]);
     expect(await second.end('SIGTERM')).toBe(0);
+    await waitUntil('it says that it has stopped', () => second.stdout().includes('{"event":"stopped"}'));
   });
 
   it('refuses a second process on the same folder and names the first', async () => {

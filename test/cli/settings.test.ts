@@ -47,6 +47,14 @@ describe('settings', () => {
     expect(settings).toMatchObject({ requireTenantHeader: true, insecure: true });
   });
 
+  it('proposes no name for a short word, nor one that is without effect', () => {
+    const { warnings } = resolved({ environment: { STEPWELL_X: '1', STEPWELL_OTLP_ENDPOINTS: '1' } });
+    expect(warnings).toEqual([
+      'STEPWELL_X is not a setting and has no effect.',
+      'STEPWELL_OTLP_ENDPOINTS is not a setting and has no effect.',
+    ]);
+  });
+
   it('lets no command switch the tenant header off once there is a root key, so that dev and doctor take an exported one', () => {
     const commandDefaults = { requireTenantHeader: false, insecure: true };
     const { settings } = resolved({ commandDefaults, environment: { STEPWELL_API_KEY: 'a-root-key' } });
