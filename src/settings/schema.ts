@@ -50,7 +50,7 @@ export const settingsSchema = z.object({
   requireTenantHeader: yesOrNo()
     .default(true)
     .describe(
-      'Refuse calls without `x-tenant-id`. `false`: they see all tenants. Unset in `dev`: they are of tenant `default`.',
+      'Refuse calls without `x-tenant-id`. `false`: they see all tenants. Unset in `dev` without a root key: they are of tenant `default`.',
     ),
   allowNoTenantIsolation: yesOrNo()
     .default(false)
