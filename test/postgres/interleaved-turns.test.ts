@@ -105,6 +105,40 @@ describe('turns of two sessions', () => {
     await locker.rollback();
   });
 
+  it('a suspect that must be alone is given to one process, whoever asks at once', async () => {
+    const [first, second, third] = [await sessions.open(), await sessions.open(), await sessions.open()];
+    const id = await start(first.store);
+    await first.store.claimOne({ ...claimRequest(id), among: 2 });
+    await first.rows(advance(LEASE_MS));
+    await first.begin();
+    const taken = await first.store.claimOne({ ...claimRequest(id), among: 1 });
+    // The sweep skips what is locked; a hint among ten waits, and then finds it held.
+    const skipped = await second.store.claimExpired({ ...request(), among: 64 });
+    const hint = third.store.claimOne({ ...claimRequest(id), among: 10 });
+    await third.untilBlocked();
+    await first.commit();
+    expect(taken).toMatchObject({ status: 'claimed', claim: { among: 1, takenOver: true } });
+    expect([...skipped.claims, ...(skipped.left ?? [])].map(({ instanceId }) => instanceId)).not.toContain(
+      id,
+    );
+    expect(await hint).toMatchObject({ status: 'held' });
+  });
+
+  it('a loss that a sweep has noted is not noted again by a hint that waited for it', async () => {
+    const [sweep, hint] = [await sessions.open(), await sessions.open()];
+    const id = await start(sweep.store);
+    await sweep.store.claimOne({ ...claimRequest(id), among: 1 });
+    await sweep.rows(advance(LEASE_MS));
+    await sweep.begin();
+    const { left = [] } = await sweep.store.claimExpired({ ...request(), busy: true, among: 64 });
+    expect(left.map(({ instanceId }) => instanceId)).toContain(id);
+    const late = hint.store.claimOne({ ...claimRequest(id), among: 10 });
+    await hint.untilBlocked();
+    await sweep.commit();
+    expect(await late).toMatchObject({ status: 'suspect', company: 1 });
+    expect(await sweep.store.getInstance(null, id)).toMatchObject({ recoveryCount: 1 });
+  });
+
   it('two due claims share the backlog without meeting (RULINGS A3, A28)', async () => {
     const [first, second] = [await sessions.open(), await sessions.open()];
     const ids: string[] = [];
