@@ -25,8 +25,8 @@ export interface AwsProject {
   remove(): void;
 }
 
-/** `small`: one small handler instead of those of the template, so that the bundles show what Stepwell itself brings along. */
-export type Handlers = 'of the template' | 'small';
+/** `small`: one small handler instead of those of the template, so that the bundles show what Stepwell itself brings along. Or handlers of one's own. */
+export type Handlers = 'of the template' | 'small' | { readonly source: string };
 
 const SMALL_HANDLERS =
   "import { defineHandler } from 'stepwell/handler';\nexport const hello = defineHandler('hello', {}, () => 1);\n";
@@ -36,7 +36,7 @@ export async function bundleProject(handlers: Handlers = 'of the template'): Pro
   const folder = mkdtempSync(join(tmpdir(), 'stepwell-aws-'));
   try {
     cpSync(join(ROOT, 'examples/deploy-aws'), folder, { recursive: true });
-    writeFileSync(join(folder, 'small.ts'), SMALL_HANDLERS);
+    writeFileSync(join(folder, 'small.ts'), typeof handlers === 'string' ? SMALL_HANDLERS : handlers.source);
     await installPackage(folder);
     const artifacts = join(folder, 'bundles');
     const [evaluated] = await evaluate({
@@ -47,7 +47,7 @@ export async function bundleProject(handlers: Handlers = 'of the template'): Pro
         WorkflowsDatabaseOwnerUrl: 'postgres://database.example.com/app',
         WorkflowsApiKey: 'root-key',
       },
-      variants: [{ stage: 'test', edits: handlers === 'small' ? [SMALL] : [] }],
+      variants: [{ stage: 'test', edits: handlers === 'of the template' ? [] : [SMALL] }],
     });
     if (evaluated === undefined) throw new Error('the configuration was not evaluated');
     return {
