@@ -24,7 +24,8 @@ class Fleet extends FunctionWorld {
   constructor(takesMs: number) {
     const sent: Hint[] = [];
     const scripts = { good: { takesMs }, poison: { takesMs: 10 * LIMIT_MS } };
-    super({ scripts }, (hint) => {
+    // A single loss that is counted wrongly is to show.
+    super({ scripts, settings: { maxRecoveries: 1 } }, (hint) => {
       sent.push(hint);
       return [];
     });
@@ -38,10 +39,9 @@ class Fleet extends FunctionWorld {
 
   /** Ends every function that is at work, and loses all messages. */
   strike(): void {
-    const [api, ...functions] = this.processes;
-    for (const process of functions) process.crash();
+    // The first one is the API.
+    for (const process of this.processes.slice(1)) process.crash();
     this.ready = [];
-    expect(api?.gate.isAlive).toBe(true);
   }
 
   private pump(sent: Hint[]): void {
@@ -118,8 +118,8 @@ describe('runs beside one that ends its process', () => {
     await untilAllOver(fleet, [...ids, ...bad], 60);
     expect(await statesOf(fleet, ids)).toEqual({ completed: 400 });
     expect(await statesOf(fleet, bad)).toEqual({ failed: 6 });
-    // Each was at work in three companies at most before it was alone, and then four times.
-    for (const id of bad) expect(fleet.ledger.of('p', id).length).toBeLessThanOrEqual(7);
+    // Each was at work in three companies at most before it was alone, and then twice.
+    for (const id of bad) expect(fleet.ledger.of('p', id).length).toBeLessThanOrEqual(5);
   });
 
   it('come back within minutes after a whole fleet has ended, its messages lost: as many turns at once as there are functions', async () => {

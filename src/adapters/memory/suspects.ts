@@ -7,7 +7,7 @@ import type { InstanceRow } from './rows.ts';
  * A process that ended says of each of its turns that it may be to blame. What was lost in company comes back in smaller
  * company, until it is alone; only then it is known who it was.
  */
-export function smallerCompany(among: number): number {
+function smallerCompany(among: number): number {
   return among <= 4 ? 1 : Math.floor(among / 4);
 }
 
