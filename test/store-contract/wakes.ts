@@ -121,7 +121,8 @@ export function describeWakes(makeStore: MakeStore): void {
   });
 
   it('wakes nobody whose wait is over by itself, who has ended, or of another tenant or limit', async () => {
-    await limitTo(world, 0, 5_000);
+    await limitTo(world, 1, 5_000);
+    await ask(world, { rate: 'mail' });
     const over = await denied({ rate: 'mail' });
     await world.advance(5_000);
     expect(await world.store.wakeLimitWaiters('dunes', RATE, 9)).toEqual({ woken: [], more: false });
@@ -129,7 +130,9 @@ export function describeWakes(makeStore: MakeStore): void {
     expect(await world.store.wakeLimitWaiters(TENANT, pool, 9)).toEqual({ woken: [], more: false });
     expect(await world.store.wakeLimitWaiters(TENANT, RATE, 9)).toEqual({ woken: [], more: false });
     expect((await world.frontier(over)).inbox).toEqual([]);
-    const { claim } = await ask(world, { rate: 'mail' });
+    await ask(world, { rate: 'mail' });
+    const { claim, answer } = await ask(world, { rate: 'mail' });
+    expect(answer).toMatchObject({ granted: false });
     const next = { ...claim, instance: { ...claim.instance, rev: claim.instance.rev + 1 } };
     await world.apply(turnOf(next, { settle: settleAs('cancelled') }));
     expect(await world.store.wakeLimitWaiters(TENANT, RATE, 9)).toEqual({ woken: [], more: false });
