@@ -13,6 +13,12 @@ export const RESERVE_MS = 5_000;
 /** A fresh invocation offers no more than one that still has this share of its time. */
 const FRESH_SHARE = 0.9;
 
+/**
+ * A call without a timeout of its own may need as long as a function has. It is begun while this share of the time is left,
+ * or a long run would begin its last one with seconds to go, and cut it off.
+ */
+const UNTIMED_SHARE = 0.5;
+
 /** What a turn may still start: lease, time of the invocation, steps of the invocation, slots of the process. */
 export class TurnBudget {
   private readonly deps: TurnDeps;
@@ -65,14 +71,15 @@ export class TurnBudget {
   }
 
   /**
-   * False when the timeout of a call does not fit into the invocation, while a fresh one would offer more ([TURN-4],
-   * RULINGS B5). Then this turn begins nothing else either: it ends when what runs has ended.
+   * False when the timeout of a call (null: it has none) does not fit into the invocation, while a fresh one would offer more
+   * ([TURN-4], RULINGS B5). Then this turn begins nothing else either: it ends when what runs has ended.
    */
   fits(timeoutMs: number | null): boolean {
     const { remainingTimeMs, freshTimeMs } = this.deps.limits;
-    if (timeoutMs === null || remainingTimeMs === null) return true;
+    if (remainingTimeMs === null) return true;
     const leftMs = remainingTimeMs();
-    const fits = timeoutMs <= leftMs - RESERVE_MS || leftMs > freshTimeMs * FRESH_SHARE;
+    const neededMs = timeoutMs === null ? freshTimeMs * UNTIMED_SHARE : timeoutMs + RESERVE_MS;
+    const fits = neededMs <= leftMs || leftMs > freshTimeMs * FRESH_SHARE;
     if (!fits) this.stopped = true;
     return fits;
   }

@@ -19,6 +19,7 @@ let sent: Hint[];
 const scripts: Record<string, Script> = {
   quick: {},
   slow: { takesMs: 20_000 },
+  long: { takesMs: 38_000 },
   endless: { takesMs: 3_600_000 },
 };
 const step = (id: string, handler: string, extra: object = {}) => ({ type: 'step', id, handler, ...extra });
@@ -55,9 +56,9 @@ beforeEach(() => open());
 
 describe('an invocation for messages', () => {
   it('begins a step only while five seconds are left, and hints at the rest [TURN-4]', async () => {
-    const id = await start(step('a', 'slow'), step('b', 'slow'), step('c', 'slow'), step('d', 'quick'));
-    expect(await invoke([id], 63_000)).toEqual(['done']);
-    expect(['a', 'b', 'c', 'd'].map((block) => calledAt(block).length)).toEqual([1, 1, 1, 0]);
+    const id = await start(step('a', 'slow'), step('b', 'long'), step('c', 'noop'), step('d', 'quick'));
+    expect(await invoke([id], 62_900)).toEqual(['done']);
+    expect(Object.keys(await world.outputs(id))).toEqual(['a', 'b']);
     expect(await world.view(id)).toMatchObject({ state: 'scheduled' });
     expect(sent).toEqual([{ tenantId: TENANT, instanceId: id, delayMs: 0 }]);
     expect(await invoke([id])).toEqual(['done']);
@@ -68,6 +69,15 @@ describe('an invocation for messages', () => {
     const id = await start(step('a', 'slow'), step('b', 'quick', { timeout: 40_000 }));
     await invoke([id]);
     expect(calledAt('b')).toEqual([]);
+    expect(sent).toEqual([{ tenantId: TENANT, instanceId: id, delayMs: 0 }]);
+    await invoke([id]);
+    expect(await world.view(id)).toMatchObject({ state: 'completed' });
+  });
+
+  it('leaves a step without a timeout to a fresh one when half of the time is gone', async () => {
+    const id = await start(step('a', 'slow'), step('b', 'slow'), step('c', 'quick'));
+    await invoke([id]);
+    expect(calledAt('c')).toEqual([]);
     expect(sent).toEqual([{ tenantId: TENANT, instanceId: id, delayMs: 0 }]);
     await invoke([id]);
     expect(await world.view(id)).toMatchObject({ state: 'completed' });
