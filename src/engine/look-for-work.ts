@@ -1,7 +1,7 @@
 import type { Said, WorkLook } from '../ports/store/sweeps.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
-type LookDeps = Pick<TurnDeps, 'store' | 'directory' | 'node' | 'log'>;
+type LookDeps = Pick<TurnDeps, 'store' | 'directory' | 'node' | 'log' | 'clock' | 'counters'>;
 
 /** A look, or why there is none. */
 export interface Looked {
@@ -17,12 +17,15 @@ export async function lookForWork(deps: LookDeps): Promise<WorkLook | null> {
   return (await tryToLook(deps)).look;
 }
 
-export async function tryToLook({ store, directory, node, log }: LookDeps): Promise<Looked> {
+export async function tryToLook(deps: LookDeps): Promise<Looked> {
+  const { store, directory, node, log, clock, counters } = deps;
+  const askedAtMs = clock.monotonicMs();
   const ask = (said: Said): Promise<WorkLook> => store.lookForWork(said);
   try {
     const look = await directory.announceWith((announcement) =>
       node === undefined ? ask({ announcement }) : node.beatWith((beat) => ask({ announcement, beat })),
     );
+    counters.took('orch8_tick_duration_seconds', clock.monotonicMs() - askedAtMs);
     return { look, problem: null };
   } catch (error) {
     log.warn('the sweep could not look for work and tries everything', { error: String(error) });
@@ -31,7 +34,11 @@ export async function tryToLook({ store, directory, node, log }: LookDeps): Prom
 }
 
 /** What goes along with the look, when the look has failed. Never rejects: work does not wait for it. */
-export async function sayAlone({ directory, node, log }: LookDeps): Promise<void> {
+export async function sayAlone({
+  directory,
+  node,
+  log,
+}: Pick<LookDeps, 'directory' | 'node' | 'log'>): Promise<void> {
   await directory.announce();
   try {
     await node?.beatWhenDue();
