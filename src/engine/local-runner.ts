@@ -8,7 +8,7 @@ import type { Turn } from './turn.ts';
 import type { TurnEnd } from './turn-end.ts';
 import { hintFreed } from './hint-freed.ts';
 import { giveLeasesBack } from './turn-effects.ts';
-import { askTwice } from './until-answered.ts';
+import { untilTold } from './until-answered.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 const NUDGE_WITHIN_MS = 2_000;
@@ -127,7 +127,7 @@ function createLook(
       return null;
     }
     const request = { ...target, ...newLease(), mode: 'hint' as const };
-    const answer = await askTwice(() => deps.store.claimOne(request));
+    const answer = await untilTold(deps.clock, () => deps.store.claimOne(request));
     if (answer.status === 'not_due') {
       hintFreed(deps, answer);
       onNotDue(null);
@@ -171,7 +171,7 @@ export function isFresh({ limits }: TurnDeps, share: number): boolean {
 /** Nothing of it was begun. When the store cannot be asked the lease runs out. */
 async function giveCrowdedBack(deps: TurnDeps, claim: Claim): Promise<TurnEnd> {
   try {
-    await askTwice(() => giveLeasesBack(deps, [claim]));
+    await untilTold(deps.clock, () => giveLeasesBack(deps, [claim]));
   } catch (error) {
     deps.log.warn('a lease could not be given back', { error: String(error) });
   }

@@ -21,7 +21,7 @@ import { draftOf } from './turn-draft.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { giveLeasesBack, hintsOf, slotHints } from './turn-effects.ts';
 import { turnReads } from './turn-reads.ts';
-import { askTwice, untilAnswered } from './until-answered.ts';
+import { untilTold, untilAnswered } from './until-answered.ts';
 
 const TRIES_MAX = 5;
 
@@ -41,7 +41,7 @@ export async function operate(
   const takeOver = operation.kind === 'set_state' && operation.state === 'cancelled';
   const request = { tenantId, instanceId, ...lease, mode: 'operator' as const, takeOver };
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const answer = await askTwice(() => deps.store.claimOne(request));
+    const answer = await untilTold(deps.clock, () => deps.store.claimOne(request));
     if (answer.status === 'not_found') return { status: 'not_found' };
     if (answer.status !== 'claimed') return { status: 'busy' };
     const done = await carryOut(deps, answer.claim, answer.now, operation);

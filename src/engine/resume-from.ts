@@ -20,7 +20,7 @@ import type { TurnDeps } from './turn-deps.ts';
 import { draftOf } from './turn-draft.ts';
 import { giveLeasesBack, hintsOf, slotHints } from './turn-effects.ts';
 import { turnReads } from './turn-reads.ts';
-import { askTwice, untilAnswered } from './until-answered.ts';
+import { untilTold, untilAnswered } from './until-answered.ts';
 
 const TRIES_MAX = 8;
 
@@ -43,7 +43,7 @@ export async function resumeFrom(
   if (refused !== null) return { status: 'refused', refused };
   const request = { ...target, ...lease, mode: 'operator' as const };
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const answer = await askTwice(() => deps.store.claimOne(request));
+    const answer = await untilTold(deps.clock, () => deps.store.claimOne(request));
     if (answer.status === 'not_found') return { status: 'not_found' };
     if (answer.status !== 'claimed') return { status: 'busy' };
     const held = leaseOf(answer.claim, answer.now, deps.clock);

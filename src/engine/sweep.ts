@@ -8,7 +8,7 @@ import { kindsOfWork, lookForWork, sayAlone } from './look-for-work.ts';
 import { RESERVE_MS } from './turn-budget.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { hintFreed } from './hint-freed.ts';
-import { askTwice } from './until-answered.ts';
+import { askTwice, untilTold } from './until-answered.ts';
 
 export interface SweepSettings {
   /** Instances of one claim. */
@@ -112,7 +112,7 @@ export async function claimDue(
   const { perTenantLimit } = settings;
   const request = { ...runner.newLease(), ...runner.crowd(), limit, perTenantLimit };
   const askedAtMs = deps.clock.monotonicMs();
-  const batch = await askTwice(() => deps.store.claimDue(request));
+  const batch = await told(deps, () => deps.store.claimDue(request));
   deps.counters.took('orch8_tick_duration_seconds', deps.clock.monotonicMs() - askedAtMs);
   return begin(deps, runner, batch, limit);
 }
@@ -125,7 +125,15 @@ async function takeOverExpired(
   const limit = Math.min(settings.batchSize, runner.room);
   if (limit === 0) return NOTHING;
   const request = { ...runner.newLease(), ...runner.crowd(), limit, perTenantLimit: 0 };
-  return begin(deps, runner, await askTwice(() => deps.store.claimExpired(request)), limit);
+  return begin(deps, runner, await told(deps, () => deps.store.claimExpired(request)), limit);
+}
+
+/**
+ * A process that lives on does not wait with its claim for the end of an outage: its turns renew their leases then, and a claim that
+ * came first would take them over.
+ */
+function told({ clock, limits }: TurnDeps, claim: () => Promise<ClaimBatch>): Promise<ClaimBatch> {
+  return limits.remainingTimeMs === null ? askTwice(claim) : untilTold(clock, claim);
 }
 
 function begin(deps: TurnDeps, runner: LocalRunner, batch: ClaimBatch, limit: number): Claimed {

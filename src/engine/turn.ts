@@ -125,7 +125,7 @@ export class Turn {
   }
 
   private readAgain(): Promise<Claim | null> {
-    return readAgain({ ...this.deps, reads: this.reads, lease: this.lease, clock: this.clock });
+    return readAgain({ ...this.deps, reads: this.reads, lease: this.lease, turnClock: this.clock });
   }
 
   private async runDraft(claim: Claim): Promise<TurnEnd | 'reload'> {

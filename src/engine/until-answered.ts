@@ -4,6 +4,9 @@ import type { Clock } from '../ports/system.ts';
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 2_000;
 
+/** How long a claim is repeated whose answer was lost; once more in any case, however long each try waits. */
+const TOLD_WITHIN_MS = 3_000;
+
 /** A claim whose answer was lost is asked for once more: under the same token it answers what it holds (RULINGS A24). */
 export async function askTwice<T>(claim: () => Promise<T>): Promise<T> {
   try {
@@ -12,6 +15,20 @@ export async function askTwice<T>(claim: () => Promise<T>): Promise<T> {
     if (!(error instanceof StoreUnavailable) || !error.unknown) throw error;
     return claim();
   }
+}
+
+/**
+ * As `askTwice`, again and again for three seconds: what such a claim has taken is held for nobody, and nobody else can have it
+ * before its lease ends. One that the database has certainly not heard is not repeated.
+ */
+export async function untilTold<T>(clock: Clock, claim: () => Promise<T>): Promise<T> {
+  try {
+    return await claim();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable) || !error.unknown) throw error;
+  }
+  const untilMs = clock.monotonicMs() + TOLD_WITHIN_MS;
+  return untilAnswered(clock, claim, () => clock.monotonicMs() < untilMs);
 }
 
 /**

@@ -101,6 +101,17 @@ describe('a turn that has lost its lease', () => {
     expect(world.ledger.entries).toHaveLength(1);
   });
 
+  it('A24: an operator is answered although the answer of the claim is lost again and again', async () => {
+    const world = new TestEngine({ scripts: { charge: {} } });
+    world.boot();
+    const sequence = await world.publish([step('a', 'charge')]);
+    const id = await world.start(sequence, { nextFireAt: world.time.now + 60_000 });
+    world.faults = faultAt('claimOne', 0, { kind: 'fail-after' }, 4);
+    const cancel = { kind: 'set_state', state: 'cancelled', nextFireAt: null } as const;
+    const answer = await world.answered(world.operate(id, cancel));
+    expect(answer).toMatchObject({ status: 'done' });
+  });
+
   it('A24: a claim whose answer was lost is asked for once more and runs at once', async () => {
     const world = new TestEngine({ scripts: { charge: {} } });
     const sequence = await world.publish([step('a', 'charge')]);

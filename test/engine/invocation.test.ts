@@ -4,6 +4,7 @@ import { type HintOutcome, runHints, runSweep } from '../../src/engine/invocatio
 import { createRequestRunner } from '../../src/engine/request-runner.ts';
 import type { Hint } from '../../src/ports/hints.ts';
 import { StoreUnavailable } from '../../src/ports/store/store.ts';
+import { nextId } from '../support/turn-builder.ts';
 import { faultAt } from './support/fault-plans.ts';
 import { standardSettings } from './support/engine-process.ts';
 import { type FaultPlan, noFaults } from './support/fault-store.ts';
@@ -194,6 +195,23 @@ describe('an invocation of the sweep', () => {
       problem: null,
     });
     for (const id of ids) expect(await world.view(id)).toMatchObject({ state: 'completed' });
+  });
+
+  it('runs what it has claimed when the answer is lost again and again (RULINGS A24)', async () => {
+    open({}, faultAt('claimDue', 0, { kind: 'fail-after' }, 4));
+    const id = await start(step('a', 'quick'));
+    await world.answered(runSweep(engine, until(LIMIT_MS)), LIMIT_MS);
+    expect(await world.view(id)).toMatchObject({ state: 'completed', epoch: 1 });
+  });
+
+  it('takes over what has lost its lease when the answer is lost again and again (RULINGS A24)', async () => {
+    open({}, faultAt('claimExpired', 0, { kind: 'fail-after' }, 4));
+    const id = await start(step('a', 'quick'));
+    const gone = { leaseToken: nextId(), leaseOwner: 'gone', leaseMs: 1_000 };
+    await world.store.claimOne({ tenantId: TENANT, instanceId: id, ...gone, mode: 'hint' });
+    await world.time.pass(1_000);
+    await world.answered(runSweep(engine, until(LIMIT_MS)), LIMIT_MS);
+    expect(await world.view(id)).toMatchObject({ state: 'completed', epoch: 2 });
   });
 
   it('fails when the database cannot be reached, after what it had begun', async () => {
