@@ -4,6 +4,7 @@ import { Miniflare, type Request as WorkerRequest, Response as WorkerResponse } 
 import { unstable_getMiniflareWorkerOptions as optionsOf } from 'wrangler';
 import * as z from 'zod';
 import type { CloudflareProject } from './cloudflare-project.ts';
+import { createRuntimeLives, type RuntimeLives } from './runtime-lives.ts';
 
 export interface WorkerSetup {
   readonly project: Pick<CloudflareProject, 'bundle' | 'configPath'>;
@@ -42,8 +43,11 @@ export interface RunningWorker {
   readonly send: (body: string) => Promise<void>;
   /** How often the consumer of the queue of turns is given a message, by its configuration, before it is a dead letter. */
   readonly turnTries: number;
-  /** Ends the runtime without a word, with everything that is under way, and starts it again where it was. */
-  readonly kill: () => Promise<void>;
+  /**
+   * Ends the runtime without a word, with everything that is under way, and starts it again where it was. What is done in between
+   * finds the database as the dead one has left it: all leases are its own.
+   */
+  readonly kill: (between: () => Promise<void>) => Promise<void>;
   /** What the Worker has logged. */
   readonly log: readonly string[];
   readonly close: () => Promise<void>;
@@ -54,14 +58,16 @@ export interface Answer {
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
-/** As Neon writes it; the Worker knows no other database. */
-const NEON_URL = 'postgres://app:secret@ep-still-lake-123456.eu-central-1.aws.neon.tech/stepwell';
+/** As Neon writes it; the Worker knows no other database. The password says which runtime asks. */
+const neonUrl = (password: string): string =>
+  `postgres://app:${password}@ep-still-lake-123456.eu-central-1.aws.neon.tech/stepwell`;
 const MAIN = 'stepwell';
 
 export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   const log: string[] = [];
-  const options = {
-    workers: workersOf(setup),
+  const lives = createRuntimeLives();
+  const options = () => ({
+    workers: workersOf(setup, lives),
     cf: false as const,
     // Any port, and the same after a restart.
     port: 0,
@@ -69,8 +75,8 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
       createInterface(stdout).on('line', (line) => log.push(line));
       createInterface(stderr).on('line', (line) => log.push(line));
     },
-  };
-  const mf = new Miniflare(options);
+  });
+  const mf = new Miniflare(options());
   const url = (await mf.ready).origin;
   return {
     url,
@@ -109,7 +115,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
       await queue.send(body, { contentType: 'text' });
     },
     turnTries: turnTriesOf(setup.project.configPath),
-    kill: () => mf.setOptions(options),
+    kill: (between) => lives.change(() => mf.setOptions(options()), between),
     log,
     close: () => mf.dispose(),
   };
@@ -117,15 +123,18 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
 
 type Workers = Extract<ConstructorParameters<typeof Miniflare>[0], { readonly workers: unknown }>['workers'];
 
-function workersOf({ project, variables, postman, uploadedAt, ...setup }: WorkerSetup): Workers {
+function workersOf(
+  { project, variables, postman, uploadedAt, ...setup }: WorkerSetup,
+  lives: RuntimeLives,
+): Workers {
   const { workerOptions } = optionsOf(project.configPath);
   const main = {
     ...workerOptions,
     name: MAIN,
     modules: [{ type: 'ESModule' as const, path: 'index.js', contents: project.bundle }],
     ...(uploadedAt === undefined ? {} : { versionMetadata: undefined }),
-    bindings: { STEPWELL_DATABASE_URL: NEON_URL, ...variables, ...versionOf(uploadedAt) },
-    outboundService: (request: WorkerRequest) => outside(setup, request),
+    bindings: { STEPWELL_DATABASE_URL: neonUrl(lives.name()), ...variables, ...versionOf(uploadedAt) },
+    outboundService: (request: WorkerRequest) => outside(setup, lives, request),
   };
   if (postman === undefined) return [main];
   return [
@@ -150,18 +159,24 @@ function turnTriesOf(configPath: string): number {
 /** The internet as the Worker sees it: Neon's HTTP endpoint, and the hosts of the test. */
 async function outside(
   setup: Pick<WorkerSetup, 'databaseUrl' | 'neonEndpoint' | 'hosts'>,
+  lives: RuntimeLives,
   request: WorkerRequest,
 ): Promise<WorkerResponse> {
   const { hostname, pathname } = new URL(request.url);
   const headers = new Headers([...request.headers]);
   const isNeon = hostname === 'api.eu-central-1.aws.neon.tech' && pathname === '/sql';
+  const life = new URL(headers.get('neon-connection-string') ?? neonUrl('')).password;
   if (isNeon) headers.set('neon-connection-string', setup.databaseUrl);
   const origin = setup.hosts?.[hostname];
   if (!isNeon && origin === undefined) return new WorkerResponse('no such host', { status: 530 });
   const body = request.method === 'GET' ? {} : { body: await request.text() };
   const target = isNeon ? setup.neonEndpoint : `${origin}${pathname}`;
-  const answer = await fetch(target, { method: request.method, headers, redirect: 'manual', ...body });
-  return new WorkerResponse(await answer.text(), { status: answer.status, headers: [...answer.headers] });
+  const send = async (): Promise<WorkerResponse> => {
+    const answer = await fetch(target, { method: request.method, headers, redirect: 'manual', ...body });
+    return new WorkerResponse(await answer.text(), { status: answer.status, headers: [...answer.headers] });
+  };
+  if (!isNeon) return send();
+  return (await lives.carry(life, send)) ?? new WorkerResponse('nobody asks any more', { status: 503 });
 }
 
 /** What becomes of one message after the other. */
