@@ -20,7 +20,7 @@ import type { Seal } from '../ports/seal.ts';
 import type { Log } from '../ports/system.ts';
 import { apiSettings, engineSettings } from './engine-settings.ts';
 import { loadRegistry } from './load-registry.ts';
-import { publishLoaded } from './load-sequences.ts';
+import { type OnWarning, publishLoaded } from './load-sequences.ts';
 import { type OpenStore, openStore } from './open-store.ts';
 import { packageFacts } from './package-facts.ts';
 import type { Settings } from '../settings/schema.ts';
@@ -43,6 +43,7 @@ export interface ServerOptions {
   /** Tenant of calls that name none; null: they see all tenants. */
   readonly defaultTenantId: string | null;
   readonly onProgress: (text: string) => void;
+  readonly onWarning?: OnWarning;
   /** Published before the first call is taken; of `defaultTenantId`, or of `default`. */
   readonly sequences?: readonly JsonObject[];
 }
@@ -58,7 +59,7 @@ export async function openServer(
   if (!registry.ok) return registry;
   const opened = await openStore(settings, options.onProgress);
   if (!opened.ok) return opened;
-  const published = await publishOwn(opened.value, options);
+  const published = await publishOwn(opened.value, registry.value.names, options);
   if (!published.ok) {
     await opened.value.close();
     return published;
@@ -92,9 +93,11 @@ export async function openServer(
 
 async function publishOwn(
   { store }: OpenStore,
-  { sequences = [], defaultTenantId, onProgress }: ServerOptions,
+  handlerNames: HandlerRegistry['names'],
+  { sequences = [], defaultTenantId, onProgress, onWarning = () => undefined }: ServerOptions,
 ): Promise<Result<null, Advice>> {
-  const published = await publishLoaded(store, defaultTenantId ?? 'default', sequences);
+  const tenantId = defaultTenantId ?? 'default';
+  const published = await publishLoaded({ store, handlerNames }, tenantId, sequences, onWarning);
   if (!published.ok) return published;
   for (const line of published.value) onProgress(line);
   return ok(null);

@@ -1,11 +1,12 @@
 import type { SequenceDocument } from '../core/definition/document.ts';
-import { parseSequence } from '../core/definition/parse-sequence.ts';
+import { parseSequence, type Warning } from '../core/definition/parse-sequence.ts';
 import { serialiseSequence } from '../core/definition/serialise.ts';
 import { sha256Hex } from '../core/digest.ts';
 import { canonicalJson, type JsonObject } from '../core/json.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { CatalogStore, NewSequence, SequenceRecord } from '../ports/store/catalog.ts';
 import type { Clock } from '../ports/system.ts';
+import { warningsOf, type WarningDeps } from './publish-sequence.ts';
 
 export interface PublishDraftsDeps {
   readonly store: Pick<CatalogStore, 'findSequence' | 'insertSequence' | 'publishDeployed'>;
@@ -71,6 +72,21 @@ export function refusedDrafts(
   });
 }
 
+/**
+ * What looks wrong in a draft, as a publish over the API would tell it; nothing for one that is refused. Without `deps`
+ * nothing is said of handlers' names.
+ */
+export async function draftWarnings(
+  clock: PublishDraftsDeps['clock'],
+  deps: WarningDeps | null,
+  draft: JsonObject,
+): Promise<readonly Warning[]> {
+  const whole = wholeDraft(clock, { tenant_id: 'default', ...draft });
+  const parsed = parseSequence(whole);
+  if (!parsed.ok) return [];
+  return deps === null ? parsed.value.warnings : await warningsOf(deps, whole, parsed.value.document);
+}
+
 function nameOf(draft: JsonObject): string {
   return typeof draft['name'] === 'string' ? draft['name'] : 'without a name';
 }
@@ -87,10 +103,7 @@ function readDraft(
   { clock }: Pick<PublishDraftsDeps, 'clock'>,
   draft: JsonObject,
 ): Result<ReadDraft, string> {
-  const createdAt = new Date(clock.nowMs()).toISOString();
-  const placeholder = '00000000-0000-8000-8000-000000000000';
-  const whole = { namespace: 'default', created_at: createdAt, version: 1, id: placeholder, ...draft };
-  const parsed = parseSequence(whole);
+  const parsed = parseSequence(wholeDraft(clock, draft));
   if (parsed.ok) {
     const { document } = parsed.value;
     const isVersionGiven = draft['version'] !== undefined;
@@ -105,6 +118,13 @@ function readDraft(
     ({ path, message }) => `${path === '' ? 'document' : path}: ${message}`,
   );
   return err(problems.length === 0 ? parsed.error.message : problems.join('; '));
+}
+
+/** With placeholders for what an author leaves out. */
+function wholeDraft(clock: PublishDraftsDeps['clock'], draft: JsonObject): JsonObject {
+  const createdAt = new Date(clock.nowMs()).toISOString();
+  const placeholder = '00000000-0000-8000-8000-000000000000';
+  return { namespace: 'default', created_at: createdAt, version: 1, id: placeholder, ...draft };
 }
 
 async function publishDraft(

@@ -65,9 +65,15 @@ async function insert(deps: UseCaseDeps, document: SequenceDocument): Promise<Re
   }
 }
 
+/** What a publish needs to know which handlers there are. */
+export interface WarningDeps {
+  readonly store: Pick<UseCaseDeps['store'], 'listLiveHandlers'>;
+  readonly handlerNames: UseCaseDeps['handlerNames'];
+}
+
 /** The warnings again, now with the names that some live process or worker has (RULINGS B8). */
-async function warningsOf(
-  deps: UseCaseDeps,
+export async function warningsOf(
+  deps: WarningDeps,
   body: Json,
   document: SequenceDocument,
 ): Promise<readonly Warning[]> {

@@ -99,7 +99,7 @@ describe('the client commands', () => {
 
   it('show the warnings of the publisher', async () => {
     const { stdout } = await stepwell('publish', 'typo.json');
-    expect(stdout).toMatch(/Warning .*logg.*log/);
+    expect(stdout).toMatch(/Warning typo, block 'say': handler 'logg' .*'log'\? at blocks\[0\]\.handler\n/);
   });
 
   it('start, show, explain and draw an instance, and answer its question', async () => {
@@ -112,6 +112,10 @@ describe('the client commands', () => {
     expect(typo.stdout).toMatch(/^Accepted human_input:agre /);
     expect(typo.stdout).toContain(`Without effect: ${hint}`);
     expect((await stepwell('explain', id)).stdout).toContain(hint);
+    const wrong = await stepwell('signal', id, 'human_input:agree', '{"value": "yse"}');
+    const why = "'agree' takes no such answer: its 'value' was none of yes, no";
+    expect(wrong.stdout).toMatch(/^Accepted human_input:agree /);
+    expect(wrong.stdout).toContain(`Without effect: ${why}`);
     const answer = await stepwell('signal', id, 'human_input:agree', '{"value": "yes"}');
     expect(answer.stdout).toMatch(/^Accepted human_input:agree \S+\n$/);
     expect((await stepwell('tree', id)).stdout).toContain('✔ agree');

@@ -168,6 +168,23 @@ describe('stepwell dev', () => {
     expect(refused.stderr).toContain('sequences/deep/hello.json is no sequence: it has no blocks (a list)');
   });
 
+  it('warns at each start about what looks wrong in its sequences, as a publish does', async () => {
+    const pay = { type: 'step', id: 'pay', handler: 'transfrm', seconds: 5 };
+    writeFileSync(join(cwd, 'bad.json'), JSON.stringify({ name: 'bad', blocks: [pay] }));
+    for (const isNew of [true, false]) {
+      const server = await dev(['--sequences', 'bad.json', '--data', '.stepwell']);
+      const told = server.stderr();
+      expect(told.includes('Published bad version 1.')).toBe(isNew);
+      expect(told).toMatch(
+        /Warning bad, block 'pay': unknown field 'seconds' is ignored at blocks\[0\]\.seconds\n/,
+      );
+      expect(told).toMatch(
+        /Warning bad, block 'pay': handler 'transfrm' .*'transform'\? at blocks\[0\]\.handler\n/,
+      );
+      await server.end('SIGTERM');
+    }
+  });
+
   it('warns about a misspelt variable and goes on', async () => {
     const server = await dev([], { STEPWELL_LEASE_MSS: '1' });
     expect(server.stderr()).toContain('Did you mean STEPWELL_LEASE_MS?');

@@ -62,6 +62,13 @@ describe('shape of a document', () => {
     );
   });
 
+  it('[UNK-2] says of a block type that is a built-in handler how a step is written', () => {
+    expect(refusalOf([{ type: 'sleep', id: 'p' }])).toMatch(
+      /^422 unknown block type `sleep`, .*`; 'sleep' is a handler: write type 'step' and handler 'sleep' at blocks\[0\]/,
+    );
+    expect(refusalOf([{ type: 'sleeep', id: 'p' }])).not.toContain('is a handler');
+  });
+
   it('[UNK-2] refuses a block type that is no text, or absent', () => {
     expect(refusalOf([{ type: 4, id: 'p' }])).toMatch(/^422 expected one of .* got the number 4/);
     expect(refusalOf([{ id: 'p' }])).toBe('422 missing field `type` at blocks[0].type');

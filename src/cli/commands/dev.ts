@@ -8,6 +8,7 @@ import { loadSequences } from '../load-sequences.ts';
 import { runServer } from '../run-server.ts';
 import { serverArgs } from '../server-flags.ts';
 import { describeDatabase } from '../settings/database-target.ts';
+import { describeWarning } from '../show/warning.ts';
 import type { Settings } from '../../settings/schema.ts';
 
 /**
@@ -47,6 +48,7 @@ export default defineCliCommand({
         return openServer(settings, {
           defaultTenantId: given.has('requireTenantHeader') ? null : 'default',
           onProgress,
+          onWarning: (name, warning) => terminal.note(describeWarning(name, warning, terminal.palette)),
           sequences: sequences.value,
         });
       },

@@ -5,6 +5,7 @@ import { PublishedBody } from '../../api/schemas/sequence.ts';
 import { connect, connectionArgs, nextCommand } from '../client/connection.ts';
 import { type DraftDocument, fillIn, readDrafts } from '../client/draft-document.ts';
 import { defineCliCommand } from '../command.ts';
+import { describeWarning } from '../show/warning.ts';
 import { type Palette, printable } from '../terminal.ts';
 
 /** Publishes documents; what a person need not write (id, tenant, namespace, version, time) is filled in. */
@@ -40,12 +41,13 @@ export default defineCliCommand({
 
 function published(
   { name, version }: DraftDocument,
-  { id, warnings = [] }: z.infer<typeof PublishedBody>,
-  { green, bold, dim, yellow }: Palette,
+  { id, warning_details: warnings = [] }: z.infer<typeof PublishedBody>,
+  palette: Palette,
 ): readonly string[] {
+  const { green, bold, dim } = palette;
   return [
     `${green('Published')} ${bold(printable(name))} version ${String(version)} ${dim(id)}`,
-    ...warnings.map((warning) => `${yellow('Warning')} ${printable(warning)}`),
+    ...warnings.map((warning) => describeWarning(name, warning, palette)),
   ];
 }
 

@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { Json } from '../json.ts';
 import { isJsonArray, member } from '../json.ts';
 import { BLOCK_TYPES } from './block.ts';
+import { builtInParams } from './built-in-params.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { Path } from './path.ts';
 import { formatPath, shorten } from './path.ts';
@@ -24,15 +25,26 @@ function wrongValue(issue: z.core.$ZodIssue, found: Json): string {
   if (issue.code === 'invalid_value') return unknownValue('value', issue.values.map(String), found);
   // Among the unions of a document only that of the blocks has a discriminator.
   if (issue.code === 'invalid_union' && issue.discriminator !== undefined) {
-    return unknownValue('block type', BLOCK_TYPES, found);
+    return unknownValue('block type', BLOCK_TYPES, found, handlerHint(found));
   }
   return issue.message;
 }
 
-function unknownValue(noun: string, known: readonly string[], found: Json): string {
+/** Handlers are what people know by name, so one is taken for a type: no block type is what they mean then. */
+function handlerHint(found: Json): string | null {
+  if (typeof found !== 'string' || builtInParams(found) === undefined) return null;
+  return `; '${found}' is a handler: write type 'step' and handler '${found}'`;
+}
+
+function unknownValue(
+  noun: string,
+  known: readonly string[],
+  found: Json,
+  hint: string | null = null,
+): string {
   const choices = known.map((value) => `\`${value}\``).join(', ');
   if (typeof found !== 'string') return `expected one of ${choices}, got ${kindOf(found)}`;
-  return `unknown ${noun} \`${shorten(found)}\`, expected one of ${choices}${didYouMean(found, known)}`;
+  return `unknown ${noun} \`${shorten(found)}\`, expected one of ${choices}${hint ?? didYouMean(found, known)}`;
 }
 
 function expectedType(expected: string): string {
