@@ -12,3 +12,8 @@ export interface Failure {
   /** Wait at least this long before the next try (HTTP `Retry-After`), capped by the policy's `max_backoff`. */
   readonly retryAfterMs?: number;
 }
+
+/** The first line of a message that has any text; empty when it has none. */
+export function firstLine(text: string): string {
+  return text.trim().split(/[\r\n]/, 1)[0] ?? '';
+}

@@ -3,6 +3,8 @@ import type { Frame, Leaf } from '../core/run/frame.ts';
 import { compareIterations } from '../core/run/iteration-order.ts';
 import { currentList, innerIteration, type Plan } from '../core/run/plan.ts';
 import type { WorkerTask } from '../ports/store/accept.ts';
+import { firstLine } from '../core/failure.ts';
+import { redactedExcerpt } from '../core/redaction.ts';
 import { canonicalJson, type Json, isJsonObject } from '../core/json.ts';
 import type { Frontier } from '../ports/store/reads.ts';
 import type { Wait } from './explanation.ts';
@@ -113,7 +115,7 @@ function waitOfLeaf(
     case 'pool':
       return wait('limit', id, iteration, since, wakeAt, limitDetail(reason, leaf.limit ?? ''));
     case 'retry':
-      return wait('timer', id, iteration, since, wakeAt, `waits for try ${leaf.attempt + 1} after a failure`);
+      return wait('timer', id, iteration, since, wakeAt, retryDetail(leaf));
     case 'handler':
       return wait('timer', id, iteration, since, wakeAt, handlerDetail(block));
     case 'sleep':
@@ -134,6 +136,12 @@ function waitOfLeaf(
     case 'event':
       return wait('event', id, iteration, since, wakeAt, 'waits for an event');
   }
+}
+
+/** The cause is text from outside: its first line, bounded and without what looks like a secret. */
+function retryDetail({ attempt, error }: Leaf): string {
+  const cause = redactedExcerpt(firstLine(error?.message ?? ''));
+  return `waits for try ${attempt + 1} after a failure${cause === '' ? '' : `: ${cause}`}`;
 }
 
 function limitDetail(reason: 'rate_limit' | 'breaker' | 'pool', name: string): string {

@@ -13,7 +13,7 @@ export interface Explanation {
   readonly next: NextStep | null;
   /** Accepted facts that no turn has processed yet. */
   readonly inboxPending: number;
-  /** Of the newest accepted signals those that nothing in the run waits for, newest first; empty for an ended instance. */
+  /** Of the newest accepted signals those that nothing waits for or no gate takes, newest first; empty for an ended instance. */
   readonly unheard: readonly UnheardSignal[];
   /** Claims so far, and those of them in a row that took over from a turn that did not end. */
   readonly claims: { readonly count: number; readonly takeOversInRow: number };

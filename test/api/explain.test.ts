@@ -137,7 +137,8 @@ describe('GET /instances/{id}/explain', () => {
     const begun = await api.call('POST', '/instances', { body: startBody(sequenceId) });
     const { id } = begun.body;
     for (const name of ['human_input:frist', 'human_input:first', 'human_input:pay', 'first', 'other']) {
-      await api.call('POST', `/instances/${id}/signals`, { body: { signal_type: { custom: name } } });
+      const body = { signal_type: { custom: name }, payload: { value: 'yes' } };
+      await api.call('POST', `/instances/${id}/signals`, { body });
       api.clock.now += 1000;
     }
     await api.call('POST', `/instances/${id}/signals`, { body: { signal_type: 'pause' } });
@@ -151,6 +152,49 @@ describe('GET /instances/{id}/explain', () => {
       ],
     ]);
     expect(unheard[2].accepted_at).toBe(NOW);
+  });
+
+  it('says what is wrong with answers that no gate takes, with its choices [HI-3]', async () => {
+    const choices = [
+      { label: 'Pay', value: 'pay' },
+      { label: 'Refuse', value: 'refuse' },
+    ];
+    const asking = { type: 'step', id: 'first', handler: 'noop', wait_for_input: { choices } };
+    const lost = { type: 'step', id: 'call', handler: 'noop', on_uncertain: 'ask' };
+    const sequenceId = await published(api, { blocks: [asking, lost] });
+    const { id } = (await api.call('POST', '/instances', { body: startBody(sequenceId) })).body;
+    const answers: readonly (readonly [string, Body])[] = [
+      ['first', { value: 'pya' }],
+      ['first', { valeu: 'pay' }],
+      ['first', { value: 'pay' }],
+      ['call', 'done'],
+      ['call', { value: 'done' }],
+    ];
+    for (const [block, payload] of answers) {
+      const body = { signal_type: { custom: `human_input:${block}` }, payload };
+      await api.call('POST', `/instances/${id}/signals`, { body });
+    }
+    const { unheard_signals: unheard } = await explain(id);
+    expect(unheard.map((signal: Body) => signal.detail)).toEqual([
+      "'call' takes no such answer: its payload was no object with a 'value' of done, not_done, failed",
+      "'first' takes no such answer: its payload had no 'value'; it may be pay, refuse",
+      "'first' takes no such answer: its 'value' was none of pay, refuse",
+    ]);
+  });
+
+  it('names the cause of a retry by its first line, without what looks like a secret', async () => {
+    const id = await started(api);
+    const wakeAt = api.clock.now + 5000;
+    const message = '503 from pay with sk_live_abc123\n    at call (file.ts:1)';
+    const failed = leaf({ state: 'waiting', reason: 'retry', wakeAt, attempt: 1 });
+    await takeTurn(api, id, {
+      frames: [write(frame({ leaf: { ...failed, error: { message, retryable: true } } }))],
+      settle: settleAs('scheduled', { dueAt: wakeAt, nextFireAt: wakeAt }),
+    });
+    const detail = 'waits for try 2 after a failure: 503 from pay with [REDACTED]';
+    const explained = await explain(id);
+    expect(explained.waiting_on).toMatchObject([{ kind: 'timer', block_id: 'first', detail }]);
+    expect(explained.summary).toContain(detail);
   });
 
   it.each([

@@ -61,6 +61,16 @@ describe('drawTree', () => {
     expect(drawTree([], plain)).toEqual([]);
   });
 
+  it('says why a step is tried again, in one short line', () => {
+    const waiting = { state: 'waiting', reason: 'retry', completed_at: null, attempt: 1 } as const;
+    const draw = (message: string): string =>
+      drawTree([node('pay', null, { ...waiting, error: { message } })], plain).join('\n');
+    expect(draw('503 from \u001B[2Jpay\n    at call')).toMatch(
+      /waiting try 2 for retry after 503 from \\x1b\[2Jpay$/,
+    );
+    expect(draw('x'.repeat(5000)).length).toBeLessThan(300);
+  });
+
   it('shows control characters of a document instead of sending them to the terminal', () => {
     const [line] = drawTree([node('a\u001B[2Jb', null)], plain);
     expect(line).toContain('a\\x1b[2Jb');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openWaits } from '../../src/engine/explain-waits.ts';
+import { unheardSignals } from '../../src/engine/unheard-signals.ts';
 import { forEach, gate, loop, parallel, step } from './support/blocks.ts';
 import { type Played, playOnce, play } from './support/play.ts';
 import { answerAt, ok } from './support/script.ts';
@@ -17,6 +18,12 @@ const detail = async (run: Played): Promise<string> => {
 };
 
 const yes = (iteration: string): { value: string; iteration: string } => ({ value: 'yes', iteration });
+
+const unheard = async ({ world, instance }: Played): Promise<readonly string[]> => {
+  const { tenantId, id: instanceId, sequenceId } = instance;
+  const rows = await world.store.listSignals({ tenantId, instanceId, limit: 20, offset: 0 });
+  return unheardSignals(rows ?? [], await world.planOf(sequenceId)).map((signal) => signal.detail);
+};
 
 describe('gates of items that run side by side', () => {
   it('are answered one by one by the name of their item: of 1, 2, 3 only the second stays open (B15)', async () => {
@@ -95,7 +102,7 @@ describe('an answer that is not taken', () => {
   const wrong: readonly (readonly [unknown, string])[] = [
     [{ value: 'maybe' }, "its 'value' was none of yes, no"],
     [{ approved: true }, "its payload had no 'value'; it may be yes, no"],
-    ['yes', 'its payload was no object'],
+    ['yes', "its payload was no object with a 'value' of yes, no"],
   ];
   for (const [payload, why] of wrong) {
     it(`leaves a hint where one asks why the gate still waits: ${JSON.stringify(payload)} [HI-3]`, async () => {
@@ -119,6 +126,39 @@ describe('an answer that is not taken', () => {
     expect(run.state).toBe(calm.state);
     const audit = async (of: Played) => (await of.world.store.listAudit(null, of.instance.id, 50))?.length;
     expect(await audit(run)).toBe(await audit(calm));
+  });
+
+  it('is told of when it came before the gate was reached, too [HI-6]', async () => {
+    const run = await play({
+      blocks: [step('a'), gate('g')],
+      on: { a: ok(null, { takesMs: 50 }) },
+      events: [answerAt(10, 'g', { value: 'maybe' })],
+      untilMs: 100,
+    });
+    expect(run.state).toBe('waiting');
+    expect(await unheard(run)).toEqual(["'g' takes no such answer: its 'value' was none of yes, no"]);
+  });
+
+  it('is told of when it named no pass where several ask', async () => {
+    const run = await play({
+      blocks: [forEach('each', 'xs', [gate('g')], { concurrency: 2 })],
+      data: { xs: [1, 2] },
+      events: [answerAt(10, 'g', { value: 'yes' })],
+      untilMs: 100,
+    });
+    expect(await unheard(run)).toEqual([
+      "'g' did not take it; where several passes ask, an answer names one of them as 'iteration'",
+    ]);
+  });
+
+  it('is not told of when the gate took it', async () => {
+    const run = await play({
+      blocks: [step('a'), gate('g'), gate('h')],
+      on: { a: ok(null, { takesMs: 50 }) },
+      events: [answerAt(10, 'g', { value: 'yes' })],
+      untilMs: 100,
+    });
+    expect(await unheard(run)).toEqual([]);
   });
 
   it('is forgotten when the gate is answered', async () => {

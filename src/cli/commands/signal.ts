@@ -55,7 +55,7 @@ export default defineCliCommand({
   },
 });
 
-/** Why nothing in the run waits for the signal; null when something may, and when it cannot be found out. */
+/** Why nothing in the run waits for the signal, or takes it; null when something may, and when it cannot be found out. */
 async function whyUnheard(client: ApiClient, id: string, signalId: string): Promise<string | null> {
   const answer = await client.get(`/instances/${encodeURIComponent(id)}/explain`, ExplanationBody);
   if (!answer.ok) return null;

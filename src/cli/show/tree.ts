@@ -1,7 +1,11 @@
 import type * as z from 'zod';
 import type { TreeBody } from '../../api/schemas/tree.ts';
+import { firstLine } from '../../core/failure.ts';
 import { type Palette, printable } from '../terminal.ts';
 import { waitWords } from './times.ts';
+
+/** Characters of the cause of a retry that are shown. */
+const CAUSE_MAX = 200;
 
 export type TreeNode = z.infer<typeof TreeBody>[number];
 
@@ -94,6 +98,7 @@ function described(node: TreeNode, palette: Palette): string {
   // A step that sleeps is running by the rules of states; people want to know until when.
   const isOpen = node.state === 'waiting' || node.state === 'running';
   if (isOpen && node.reason !== null) words.push(waitWords(printable(node.reason), node.wake_at));
+  if (isOpen && node.reason === 'retry') words.push(palette.yellow(causeOf(node.error)));
   if (node.state === 'failed') words.push(palette.red(errorText(node.error)));
   return words.filter((word) => word !== '').join(' ');
 }
@@ -123,9 +128,20 @@ function durationOf(node: TreeNode): string | null {
   return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
+/** Why a step is tried again: one short line, because the whole error is shown when it has failed for good. */
+function causeOf(error: unknown): string {
+  const line = Array.from(printable(firstLine(messageOf(error))));
+  if (line.length === 0) return '';
+  return `after ${line.slice(0, CAUSE_MAX).join('')}${line.length > CAUSE_MAX ? '…' : ''}`;
+}
+
 function errorText(error: unknown): string {
+  return printable(messageOf(error));
+}
+
+function messageOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   const code = 'code' in error && typeof error.code === 'string' ? `${error.code}: ` : '';
   const message = 'message' in error && typeof error.message === 'string' ? error.message : '';
-  return printable(`${code}${message}`);
+  return `${code}${message}`;
 }

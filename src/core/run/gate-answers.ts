@@ -80,10 +80,15 @@ function noteRefusal(draft: Draft, frame: Frame, why: string): void {
 }
 
 function whyRefused({ leaf }: Frame, payload: Json): string {
-  const choices = (leaf?.gate?.choices ?? []).map(({ value }) => value).join(', ');
-  if (!isJsonObject(payload)) return 'its payload was no object';
+  const values = (leaf?.gate?.choices ?? []).map(({ value }) => value);
+  return whyNoChoice(values, payload) ?? 'the context had no room for it';
+}
+
+/** What is wrong with an answer to a gate of these values, as a clause that names them; null: it is one of them ([HI-3]). */
+export function whyNoChoice(values: readonly string[], payload: Json): string | null {
+  const choices = values.join(', ');
+  if (!isJsonObject(payload)) return `its payload was no object with a 'value' of ${choices}`;
   const { value } = payload;
   if (value === undefined) return `its payload had no 'value'; it may be ${choices}`;
-  const known = leaf?.gate?.choices.some((choice) => choice.value === value) ?? false;
-  return known ? 'the context had no room for it' : `its 'value' was none of ${choices}`;
+  return values.some((choice) => choice === value) ? null : `its 'value' was none of ${choices}`;
 }

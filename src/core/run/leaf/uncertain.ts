@@ -4,6 +4,13 @@ import type { Leaf } from '../frame.ts';
 import { type Outcome, type Place, frameAt } from '../place.ts';
 import { failLeaf } from './end-leaf.ts';
 
+/** The answers to the question what became of an attempt (RULINGS B10). */
+export const OUTCOME_CHOICES = [
+  { label: 'Done', value: 'done' },
+  { label: 'Not done: run it', value: 'not_done' },
+  { label: 'Failed', value: 'failed' },
+] as const;
+
 /** Redeliveries of one leaf before it is given up, whatever its siblings commit (RULINGS A19). */
 const REDELIVERIES_MAX = 10;
 
@@ -43,11 +50,7 @@ export function resolveUncertain(
     gate: {
       openedAt: draft.env.now,
       prompt: `${lostWith === 'process' ? `The process ended while "${block.id}" ran` : `The worker of "${block.id}" fell silent`}. Was its effect carried out?`,
-      choices: [
-        { label: 'Done', value: 'done' },
-        { label: 'Not done: run it', value: 'not_done' },
-        { label: 'Failed', value: 'failed' },
-      ],
+      choices: OUTCOME_CHOICES,
       storeAs: block.id,
       allowComment: true,
       timeoutMs: null,
