@@ -41,6 +41,17 @@ export default {
       ['^src/api/schemas/', ...npm('zod')],
       'The client knows the wire by the types of its schemas; no code of the API goes along.',
     ),
+    allow(
+      'settings-allow-list',
+      '^src/settings/',
+      [
+        '^src/(settings|core)/',
+        '^src/adapters/postgres/connection/address[.]ts$',
+        '^src/adapters/seal[.]ts$',
+        ...npm('zod'),
+      ],
+      'Settings are rules, the same on every host.',
+    ),
     {
       name: 'adapters-point-inwards',
       severity: 'error',

@@ -11,6 +11,8 @@ if (command !== 'deploy' || STEPWELL_MIGRATE === '0' || script === 'dry-run') {
   const { status } = spawnSync('npx stepwell migrate', { shell: true, stdio: 'inherit' });
   process.exitCode = status ?? 1;
   if (process.exitCode !== 0) {
-    process.stderr.write('The deployment was stopped: its database is migrated first. To only try: npm run dry-run, or STEPWELL_MIGRATE=0.\n');
+    process.stderr.write(
+      'The deployment was stopped: its database is migrated first. To only try: npm run dry-run, or STEPWELL_MIGRATE=0.\n',
+    );
   }
 }

@@ -126,14 +126,18 @@ const Info = z.looseObject({ version: z.string(), contract_schema_version: z.num
 /** The version of the Stepwell that answers there; null for any other program. */
 async function stepwellAt(host: string, port: number): Promise<string | null> {
   const name = ANYWHERE.has(host) ? '127.0.0.1' : host;
+  const giveUp = new AbortController();
+  const disarm = systemClock.after(ANSWER_WITHIN_MS, () => giveUp.abort());
   try {
     const answer = await fetch(`http://${name.includes(':') ? `[${name}]` : name}:${port}/info`, {
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: giveUp.signal,
     });
     const info = Info.safeParse(await answer.json());
     return info.success ? info.data.version : null;
   } catch {
     return null;
+  } finally {
+    disarm();
   }
 }
 

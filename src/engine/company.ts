@@ -1,4 +1,5 @@
 import type { Claim } from '../ports/store/turn.ts';
+import type { Clock } from '../ports/system.ts';
 import type { Lease } from './lease.ts';
 
 /** Who is at work in this process, over all its invocations: a suspect that has to be alone must find nobody, and nobody it. */
@@ -8,6 +9,13 @@ export interface Company {
   readonly suspects: number;
   /** Whether a turn may begin that its process promised to have among so many. */
   admits(among: number): boolean;
+  /**
+   * This instance has to be alone and has found others here: for so long nobody else begins, so that it finds the process
+   * empty when it comes again. One at a time; over as soon as somebody is alone here.
+   */
+  makeWay(instanceId: string, forMs: number): void;
+  /** Way is made for this instance. */
+  awaits(instanceId: string): boolean;
   /**
    * Answers what ends the stay.
    *
@@ -22,8 +30,10 @@ interface Member {
   readonly isHere: () => boolean;
 }
 
-export function createCompany(): Company {
+export function createCompany(clock: Pick<Clock, 'monotonicMs'>): Company {
   const members = new Set<Member>();
+  let way: { readonly instanceId: string; readonly untilMs: number } | null = null;
+  const openWay = () => (way !== null && clock.monotonicMs() < way.untilMs ? way : null);
   const present = (): readonly Member[] => {
     for (const member of members) if (!member.isHere()) members.delete(member);
     return [...members];
@@ -35,8 +45,15 @@ export function createCompany(): Company {
     get suspects() {
       return present().filter(({ isSuspect }) => isSuspect).length;
     },
-    admits: (among) => (among === 1 ? present().length === 0 : !present().some(({ isAlone }) => isAlone)),
+    admits: (among) =>
+      among === 1 ? present().length === 0 : openWay() === null && !present().some(({ isAlone }) => isAlone),
+    makeWay(instanceId, forMs) {
+      if (openWay() === null || openWay()?.instanceId === instanceId)
+        way = { instanceId, untilMs: clock.monotonicMs() + forMs };
+    },
+    awaits: (instanceId) => openWay()?.instanceId === instanceId,
     join({ among, takenOver, instance }, lease, isBounded) {
+      if (among === 1) way = null;
       const member = {
         isAlone: among === 1,
         isSuspect: takenOver || instance.recoveryCount > 0,

@@ -31,7 +31,7 @@ export function createEngineMemory(
     names: createNamesMemory(),
     counters: createCounters(),
     ids,
-    company: createCompany(),
+    company: createCompany(clock),
     ...(node === undefined ? {} : { node: createNodePresence(store, clock, { id: ids.newId(), ...node }) }),
   };
 }

@@ -16,6 +16,8 @@ const CLAIM_WITHIN_MS = 3_000;
 const SUSPECT_AGAIN_MS = 1_000;
 /** The same when this process has others at work. */
 const CROWDED_AGAIN_MS = 10_000;
+/** Nothing new begins here until it has come again: events share a process on Workers, which is never idle under load. */
+const WAY_MS = 15_000;
 
 /** Of the time: who is not alone is not blamed for being ended, but comes back in even smaller company. */
 const HALF = 0.5;
@@ -78,17 +80,21 @@ export async function runInRounds(
 async function runHint(
   invocation: Invocation,
   target: HintTarget,
-  among: number,
+  roundOf: number,
   isSuspect: boolean,
 ): Promise<HintOutcome | Suspect> {
   const { deps, runner, remainingTimeMs } = invocation;
+  const among = deps.company.awaits(target.instanceId) ? 1 : roundOf;
   if (remainingTimeMs() < RESERVE_MS) return 'unstarted';
   // The message is only a hint: whoever works again finds the instance by its row.
   if (deps.node?.isDraining === true) return 'done';
   // What is ended by the host in the middle of its turn would look guilty.
   if (isSuspect && !isFresh(deps, among === 1 ? FRESH_SHARE : HALF))
     return comeAgain(invocation, target, SUSPECT_AGAIN_MS);
-  if (!deps.company.admits(among)) return comeAgain(invocation, target, CROWDED_AGAIN_MS);
+  if (!deps.company.admits(among)) {
+    if (among === 1) deps.company.makeWay(target.instanceId, WAY_MS);
+    return comeAgain(invocation, target, CROWDED_AGAIN_MS);
+  }
   try {
     const answer = await claim(invocation, target, among);
     if (answer.status === 'not_due') hintFreed(deps, answer);

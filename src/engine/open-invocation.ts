@@ -26,7 +26,7 @@ export function openInvocation(engine: FunctionEngine, remainingTimeMs: () => nu
   const runner = createLocalRunner(deps, { ...settings, leaseMs });
   runner.onNotDue((left) => {
     // Its message has a function in which it may be among fewer. Who knows just the id leaves it to the sweep.
-    if (left?.tenantId == null) return;
+    if (left === null || left.tenantId === null) return;
     deps.hints.send([{ tenantId: left.tenantId, instanceId: left.instanceId, delayMs: 0 }]);
   });
   let waiting: (() => void)[] = [];

@@ -13,13 +13,9 @@ import {
   install,
   requestEvent,
 } from './support/installation.ts';
+import { POISON_HANDLERS } from './support/poison-handlers.ts';
 import { type Scheduler, startScheduler } from './support/scheduler.ts';
 
-const SOURCE = `import { defineHandler } from 'stepwell/handler';
-const pass = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-export const good = defineHandler('good', {}, async () => { await pass(600); return 1; });
-export const poison = defineHandler('poison', {}, async () => { await pass(200); process.exit(7); });
-`;
 const Answer = z.object({ statusCode: z.number(), body: z.string() });
 const Started = z.object({ id: z.string() });
 
@@ -34,7 +30,7 @@ beforeAll(async () => {
   sqs = await startSqsServer();
   neon = await startNeonLocal();
   scheduler = await startScheduler();
-  project = await bundleProject({ source: SOURCE });
+  project = await bundleProject({ source: POISON_HANDLERS });
   const { url } = await createTestDatabase();
   database = new pg.Client({ connectionString: url });
   await database.connect();

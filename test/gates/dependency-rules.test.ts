@@ -87,6 +87,10 @@ const faults: Record<string, { text: string; rules: string[] }> = {
     text: `import type * as z from 'zod'; export type A = z.ZodType;`,
     rules: ['ports-allow-list'],
   },
+  'src/settings/imports-engine.ts': {
+    text: `import { turn } from '../engine/turn.ts'; export const a = turn;`,
+    rules: ['settings-allow-list'],
+  },
   'src/engine/imports-adapter.ts': {
     text: `import { system } from '../adapters/system.ts'; export const a = system;`,
     rules: ['engine-allow-list'],
