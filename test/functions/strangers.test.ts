@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createApiHandler } from '../../functions/aws/api.ts';
 import { createAwsHost } from '../../functions/aws/compose.ts';
 import { createCloudflareWorker } from '../../functions/cloudflare/index.ts';
+import { systemClock } from '../../src/adapters/system.ts';
 import { nextId } from '../support/turn-builder.ts';
 import { type NeonLocal, startNeonLocal } from '../support/neon-local.ts';
 import { type SqsServer, startSqsServer } from '../support/sqs-server.ts';
@@ -148,6 +149,8 @@ describe.each([
 });
 
 it('a function counts callers by whom CloudFront names where it is trusted, and believes nothing else', async () => {
+  // Rates count by the second, and all of this belongs to one.
+  const second = vi.spyOn(systemClock, 'monotonicMs').mockReturnValue(systemClock.monotonicMs());
   const statuses = async (trusted: object, header = 'cloudfront-viewer-address') => {
     const counted = { ...environment, STEPWELL_WEBHOOK_RATE_PER_SEC: '1', ...trusted };
     const handle = createApiHandler(createAwsHost({ environment: counted, writeLog: () => undefined }));
@@ -166,6 +169,7 @@ it('a function counts callers by whom CloudFront names where it is trusted, and 
   await expect(statuses({ STEPWELL_TRUSTED_PROXIES: 'cdn.example.com' })).rejects.toThrow(
     'STEPWELL_TRUSTED_PROXIES',
   );
+  second.mockRestore();
 });
 
 it('a process that is only asked whether it is ready knows that its deployment was told to drain', async () => {
