@@ -4,7 +4,7 @@ import { faultAt } from './support/fault-plans.ts';
 import { FunctionWorld } from './support/function-world.ts';
 import { TestEngine } from './support/test-engine.ts';
 
-const scripts = { quick: {}, eight: { takesMs: 8_000 }, twenty: { takesMs: 20_000 } };
+const scripts = { quick: {}, eight: { takesMs: 8_000 }, ten: { takesMs: 10_000 } };
 const ONE_TURN = { settings: { maxTurns: 1 } };
 
 /** Blocks in the order in which their handlers were called. */
@@ -61,7 +61,9 @@ describe('work of a higher priority', () => {
     // The message of the one that starts later is lost: until the sweep nobody but the question finds it.
     const world = new FunctionWorld({ scripts }, ({ delayMs }) => (delayMs > 0 ? [] : [0]));
     world.boot();
-    const low = await world.start(await world.publish(steps('low', 3, 'twenty')), { priority: 0 });
+    // Their timeouts fit into what is left after the half, so they would go on.
+    const blocks = steps('low', 5, 'ten').map((block) => ({ ...block, timeout: 12_000 }));
+    const low = await world.start(await world.publish(blocks), { priority: 0 });
     await world.time.pass(1_000);
     const due = { nextFireAt: world.time.now + 5_000, priority: 3 };
     const high = await world.start(await world.publish(steps('high', 1, 'quick')), due);
