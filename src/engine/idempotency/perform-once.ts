@@ -3,7 +3,7 @@ import { ok, type Result } from '../../core/result.ts';
 import type { KeptAnswer, KeyAttempt } from '../../ports/store/idempotency.ts';
 import { StoreUnavailable } from '../../ports/store/store.ts';
 import { refuse, type Refusal } from '../refusal.ts';
-import { untilTold } from '../until-answered.ts';
+import { askTwice } from '../until-answered.ts';
 import type { UseCaseDeps } from '../use-case.ts';
 import { type AttemptDeps, attemptDeps } from './attempt-deps.ts';
 
@@ -50,7 +50,7 @@ export async function performOnce(
   const { tenantId, fingerprint } = request;
   const keyHash = sha256Hex(request.key);
   const reservation = { tenantId, keyHash, fingerprint, seed: deps.ids.newId(), leaseMs: LEASE_MS };
-  const reserved = await untilTold(deps.clock, () => deps.store.reserveKey(reservation));
+  const reserved = await askTwice(() => deps.store.reserveKey(reservation));
   switch (reserved.status) {
     case 'mismatch':
       return refuse('unprocessable_entity', 'the Idempotency-Key was used for another request', {
@@ -86,7 +86,7 @@ async function attemptOnce(
     }
     const kept = keptForm(deps, request, attempt.keyHash, answer);
     // Nothing is answered before it is kept: the caller could not be told the same again.
-    const stored = await untilTold(deps.clock, () => deps.store.finishAttempt(attempt, kept));
+    const stored = await askTwice(() => deps.store.finishAttempt(attempt, kept));
     if (stored === null)
       throw new StoreUnavailable('the key was taken by another request', { unknown: false });
     const isOwn = stored.body === kept.body && stored.status === kept.status;
