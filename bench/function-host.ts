@@ -48,7 +48,7 @@ export function createFunctionHost({ databaseUrl, waker, ...options }: FunctionH
   const { clock = systemClock, environment = {} } = options;
   const settings = readSettings({
     STEPWELL_DATABASE_URL: databaseUrl,
-    STEPWELL_QUEUE_URL: 'in memory',
+    STEPWELL_QUEUE_URL: 'http://127.0.0.1:1/turns',
     STEPWELL_INSECURE: '1',
     ...(waker === undefined ? {} : { STEPWELL_WAKE_GROUP: 'bench', STEPWELL_WAKE_ROLE_ARN: 'bench' }),
     ...environment,
